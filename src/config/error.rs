@@ -16,48 +16,27 @@ pub enum Error {
     /// Neither HCL nor JSON, or a block or argument of another shape.
     #[error(transparent)]
     Syntax(#[from] syntax::Error),
-    /// More than one block of a kind that may occur once.
-    #[error("more than one `{name}` block")]
-    Several { name: &'static str },
+    /// More than one block where there may be one: of a kind, or for a registry.
+    #[error("more than one {block}")]
+    Several { block: String },
     /// A label that is neither a registry nor a part of one.
     #[error("`{}` is not a registry, or a part of one\n  expected DOMAIN or DOMAIN/PATH", printable(.text))]
     Prefix { text: String },
-    /// Two `oci_credentials` blocks with the same label.
-    #[error("more than one `oci_credentials` block for `{}`", printable(.label))]
-    Duplicate { label: String },
-    /// An `oci_credentials` block without credentials.
-    #[error("the `oci_credentials` block for `{}` has no credentials\n  expected username and password, access_token and refresh_token, or docker_credentials_helper", printable(.label))]
-    NoCredentials { label: String },
-    #[error("the `oci_credentials` block for `{}` has several kinds of credentials\n  expected username and password, access_token and refresh_token, or docker_credentials_helper", printable(.label))]
-    SeveralKinds { label: String },
-    /// One of two arguments that require each other.
-    #[error("the `oci_credentials` block for `{}` has `{given}` without `{missing}`", printable(.label))]
-    HalfCredential {
-        label: String,
-        given: &'static str,
-        missing: &'static str,
-    },
-    /// A helper for a path. Helpers only know whole registries.
-    #[error("the `oci_credentials` block for `{}` has a path and `docker_credentials_helper`\n  expected a domain alone: helpers know no paths", printable(.label))]
-    HelperWithPath { label: String },
-    #[error("`{}` is not the name of a credential helper\n  expected NAME of a program docker-credential-NAME, without path separators", printable(.name))]
-    HelperName { name: String },
-    #[error("`{}` is not the name of a token helper\n  expected NAME of a program terraform-credentials-NAME, without path separators", printable(.name))]
-    TokenHelper { name: String },
+    /// An `oci_credentials` block with none, several or half of its kinds of credentials.
+    #[error("the `oci_credentials` block for `{}` has {received}\n  expected username and password, access_token and refresh_token, or docker_credentials_helper", printable(.label))]
+    Credentials { label: String, received: String },
+    /// A helper that is no program in `PATH`.
+    #[error("`{}` is not the name of a helper\n  expected NAME of a program {program}NAME, without path separators", printable(.name))]
+    Helper { name: String, program: &'static str },
     /// A block whose label is not a host.
     #[error("the label of a `{block}` block is not a host")]
     Host {
         block: &'static str,
         source: hostname::Error,
     },
-    /// A list of credential files although discovery is disabled.
-    #[error("`docker_style_config_files` is set while `discover_ambient_credentials` is false")]
-    FilesWithoutDiscovery,
-    /// An `oci_mirror` block without its template.
-    #[error("an `oci_mirror` block has no `repository_template`")]
-    NoTemplate,
-    #[error("`dev_overrides` comes after an installation method\n  expected it before all of them")]
-    LateOverrides,
+    /// A block that lacks something, or has too much.
+    #[error("{0}")]
+    Block(&'static str),
     /// An invalid provider pattern.
     #[error("`{name}` of a `{method}` block has something that is not a pattern")]
     Pattern {

@@ -4,35 +4,42 @@ use std::fmt;
 
 use super::Error;
 
-/// The `NAME` of a program `docker-credential-NAME`.
+/// A program that provides credentials: `docker-credential-NAME` for registries, `terraform-credentials-NAME` for tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HelperName(String);
 
 impl HelperName {
-    /// Parses a name.
+    /// Parses the name of a helper for registries.
     ///
     /// # Errors
     /// The name is empty or a path: a helper is only looked up in `PATH`
     /// ([clients: credential blocks](crate::clients#credential-blocks)).
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        let odd = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
-        if text.is_empty() || text.contains(odd) {
-            return Err(Error::HelperName {
-                name: text.to_owned(),
-            });
-        }
-        Ok(Self(text.to_owned()))
+    pub fn docker(name: &str) -> Result<Self, Error> {
+        Self::parse(name, "docker-credential-")
     }
 
-    /// `docker-credential-NAME`.
-    pub fn program(&self) -> String {
-        format!("docker-credential-{}", self.0)
+    pub(super) fn terraform(name: &str) -> Result<Self, Error> {
+        Self::parse(name, "terraform-credentials-")
+    }
+
+    fn parse(name: &str, program: &'static str) -> Result<Self, Error> {
+        let odd = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
+        if name.is_empty() || name.contains(odd) {
+            let name = name.to_owned();
+            return Err(Error::Helper { name, program });
+        }
+        Ok(Self(format!("{program}{name}")))
+    }
+
+    /// The name of the program.
+    pub fn program(&self) -> &str {
+        &self.0
     }
 }
 
 impl fmt::Display for HelperName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.program())
+        f.write_str(&self.0)
     }
 }
 
@@ -43,11 +50,11 @@ mod tests {
     #[test]
     fn helpers_are_programs_and_no_paths() {
         assert_eq!(
-            HelperName::parse("pass").unwrap().program(),
+            HelperName::docker("pass").unwrap().program(),
             "docker-credential-pass"
         );
         for bad in ["", "a/b", "..\\b", "c:b", "a\nb"] {
-            assert!(HelperName::parse(bad).is_err(), "{bad:?}");
+            assert!(HelperName::docker(bad).is_err(), "{bad:?}");
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use url::Url;
-
 use super::Error;
+use crate::oci::Repository;
 
 /// `DOMAIN` or `DOMAIN/PATH`. The path matches whole segments: `example.com/foo` does not match `example.com/foobar`
 /// ([clients: credential selection](crate::clients#credential-selection)).
@@ -28,14 +27,15 @@ impl RepositoryPrefix {
             None => (text, Vec::new()),
             Some((domain, path)) => (domain, path.split('/').map(str::to_owned).collect()),
         };
-        if is_domain(domain) && path.iter().all(|segment| is_component(segment)) {
-            Ok(Self {
-                domain: domain.to_owned(),
-                path,
-            })
-        } else {
-            Err(wrong())
-        }
+        let repository = match path.is_empty() {
+            true => format!("{domain}/any"),
+            false => text.to_owned(),
+        };
+        Repository::in_registry(&repository).map_err(|_| wrong())?;
+        Ok(Self {
+            domain: domain.to_owned(),
+            path,
+        })
     }
 
     /// The registry of the prefix, as written.
@@ -71,34 +71,6 @@ impl fmt::Display for RepositoryPrefix {
             .iter()
             .try_for_each(|segment| write!(f, "/{segment}"))
     }
-}
-
-/// Whether a text is a host with an optional port, which a URL keeps unchanged.
-fn is_domain(text: &str) -> bool {
-    let url = Url::parse(&format!("https://{text}/"));
-    let whole = |url: &Url| {
-        url.path() == "/"
-            && url.username().is_empty()
-            && url.password().is_none()
-            && url.query().is_none()
-            && url.fragment().is_none()
-    };
-    let odd = |c: char| {
-        c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\' | '@' | '?' | '#' | '%')
-    };
-    !text.is_empty() && !text.contains(odd) && url.as_ref().is_ok_and(whole)
-}
-
-/// Whether a path segment consists of lower-case letters and digits, separated by `.`, `_`, `__` or dashes.
-fn is_component(text: &str) -> bool {
-    let alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let ends = text.starts_with(alphanumeric) && text.ends_with(alphanumeric);
-    let separators = text.split(alphanumeric).filter(|part| !part.is_empty());
-    let mut separators = separators.map(|part| match part {
-        "." | "_" | "__" => true,
-        dashes => dashes.chars().all(|c| c == '-'),
-    });
-    ends && separators.all(|sound| sound)
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ fn helper(value: &str) -> Option<Result<HelperName, EntryError>> {
     match serde_json::from_str::<Option<String>>(value) {
         Ok(None) => None,
         Ok(Some(name)) if name.is_empty() => None,
-        Ok(Some(name)) => Some(HelperName::parse(&name).map_err(|_| EntryError::HelperName)),
+        Ok(Some(name)) => Some(HelperName::docker(&name).map_err(|_| EntryError::HelperName)),
         Err(_) => Some(Err(EntryError::HelperName)),
     }
 }

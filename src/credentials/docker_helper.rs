@@ -148,13 +148,13 @@ impl DockerHelpers {
         read: impl FnOnce(&HelperRun<'_>, ExitStatus, &Output) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let program = helper.program();
-        let mut command = Command::new(&program);
+        let mut command = Command::new(program);
         command.arg(action.as_str());
         if let Some(path) = &self.path {
             command.env("PATH", path);
         }
         let run = HelperRun {
-            helper: &program,
+            helper: program,
             action,
             input,
             timeout: self.timeout,

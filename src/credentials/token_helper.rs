@@ -39,7 +39,7 @@ impl TokenHelper {
         directories: &[PathBuf],
         timeout: Duration,
     ) -> Self {
-        let name = block.program();
+        let name = block.name.program().to_owned();
         let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
         let mut paths = directories.iter().map(|directory| directory.join(&file));
         let program = paths.find(|path| path.is_file());

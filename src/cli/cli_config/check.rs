@@ -7,9 +7,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use tfoci::address::{Hostname, ProviderPattern};
-use tfoci::config::cli::{self, CliConfig, InstallationMethod, MethodKind, Trap, TrapKind};
+use tfoci::config::cli::{self, CliConfig, InstallationMethod, MethodKind, Trap};
 use tfoci::credentials::{Credentials, Locations};
-use tfoci::error::{Category, Hint, printable_path};
+use tfoci::error::{Category, printable, printable_path};
 use tfoci::lockfile::Client;
 use tfoci::oci::Repository;
 use tfoci::template::RepositoryTemplate;
@@ -26,29 +26,8 @@ struct Document {
     client: &'static str,
     /// `None` if there is no configuration.
     file: Option<String>,
-    problems: Vec<Finding>,
-    notes: Vec<Finding>,
-}
-
-#[derive(Serialize)]
-struct Finding {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-    kind: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-}
-
-impl From<&Trap> for Finding {
-    fn from(trap: &Trap) -> Self {
-        Self {
-            line: trap.line,
-            kind: trap.kind.as_str(),
-            message: trap.kind.to_string(),
-            hint: trap.kind.hint(),
-        }
-    }
+    problems: Vec<Trap>,
+    notes: Vec<Trap>,
 }
 
 /// Prints the traps in the configuration that a client uses. Fails if one of them is not a note.
@@ -83,7 +62,7 @@ pub(super) fn run(client: Client, session: &Session) -> Result<Ending, CommandEr
     };
     let file = found.map(|(path, _)| printable_path(&path));
     print(file.as_deref(), &traps, session);
-    let (notes, problems): (Vec<_>, Vec<_>) = traps.iter().partition(|trap| trap.kind.is_note());
+    let (notes, problems): (Vec<_>, Vec<_>) = traps.into_iter().partition(|trap| trap.is_note);
     let ending = match problems.is_empty() {
         true => Ending::Done,
         false => Ending::Failed(Category::Malformed),
@@ -92,8 +71,8 @@ pub(super) fn run(client: Client, session: &Session) -> Result<Ending, CommandEr
         schema: json::SCHEMA,
         client: client.program(),
         file,
-        problems: problems.into_iter().map(Finding::from).collect(),
-        notes: notes.into_iter().map(Finding::from).collect(),
+        problems,
+        notes,
     });
     Ok(ending)
 }
@@ -105,15 +84,16 @@ fn print(file: Option<&str>, traps: &[Trap], session: &Session) {
             .result("there is no CLI configuration: clients install from the providers' origins");
         return;
     };
-    for Trap { line, kind } in traps {
-        let line = line.map(|line| format!(", line {line}"));
+    for trap in traps {
+        let line = trap.line.map(|line| format!(", line {line}"));
         let line = line.unwrap_or_default();
-        let severity = if kind.is_note() { "note" } else { "problem" };
-        let hint = kind.hint().map(|hint| format!("; {hint}"));
+        let severity = if trap.is_note { "note" } else { "problem" };
+        let hint = trap.hint.as_ref().map(|hint| format!("; {hint}"));
         let hint = hint.unwrap_or_default();
-        printer.result(&format!("{file}{line}: {severity}: {kind}{hint}"));
+        let message = &trap.message;
+        printer.result(&format!("{file}{line}: {severity}: {message}{hint}"));
     }
-    if traps.iter().all(|trap| trap.kind.is_note()) {
+    if traps.iter().all(|trap| trap.is_note) {
         printer.result(&format!(
             "no problems found in {file}; it was only read, and no server was asked"
         ));
@@ -124,7 +104,8 @@ fn print(file: Option<&str>, traps: &[Trap], session: &Session) {
 fn read_by_terraform(config: &CliConfig) -> Option<Trap> {
     let mut methods = config.installation.iter().flatten();
     let found = methods.find(|method| matches!(method.kind, MethodKind::OciMirror { .. }));
-    found.map(|method| method.trap(TrapKind::ReadByTerraform))
+    let message = "terraform reads this file too: it does not know `oci_mirror`, prints an error about the block, and goes on without it";
+    found.map(|method| Trap::note("not_for_terraform", message).at(method.line))
 }
 
 /// The traps that the text of the configuration shows, and those that directories and files of credentials show.
@@ -138,16 +119,15 @@ fn traps(
         .plugin_cache
         .expanded(|name| std::env::var(name).ok());
     if let Some(path) = cache.filter(|path| !Path::new(path).is_dir()) {
-        let kind = TrapKind::NoCache { path };
-        traps.push(Trap { line: None, kind });
+        let path = printable(&path);
+        traps.push(Trap::problem("missing_cache", format!(
+            "there is no directory {path}: clients do not start without the plugin cache that `plugin_cache_dir` names"
+        )));
     }
     for method in config.installation.iter().flatten() {
-        let kind = match &method.kind {
-            MethodKind::FilesystemMirror { path: Some(path) } if !Path::new(path).is_dir() => {
-                let path = path.clone();
-                (!path.is_empty()).then_some(TrapKind::NoDirectory { path })
-            }
-            MethodKind::FilesystemMirror { path: Some(path) } => nothing_included(method, path),
+        let trap = match &method.kind {
+            MethodKind::FilesystemMirror { path: Some(path) } if path.is_empty() => None,
+            MethodKind::FilesystemMirror { path: Some(path) } => of_directory(method, path),
             MethodKind::OciMirror {
                 repository_template,
             } if client == Client::OpenTofu => {
@@ -155,24 +135,34 @@ fn traps(
             }
             _ => None,
         };
-        traps.extend(kind.map(|kind| method.trap(kind)));
+        traps.extend(trap.map(|trap| trap.at(method.line)));
     }
     Ok(traps)
 }
 
-/// The patterns that a filesystem mirror includes although its directory has no provider for them.
-fn nothing_included(method: &InstallationMethod, path: &str) -> Option<TrapKind> {
+/// A filesystem mirror whose directory does not exist, or has nothing that `include` names, as if it were another directory.
+fn of_directory(method: &InstallationMethod, path: &str) -> Option<Trap> {
+    let (directory, shown) = (Path::new(path), printable(path));
+    if !directory.is_dir() {
+        let message = format!(
+            "there is no directory {shown}: clients fail for every provider of this mirror"
+        );
+        return Some(Trap::problem("missing_directory", message));
+    }
     let has = |pattern: &ProviderPattern| {
         let [host, rest @ ..] = pattern.segments();
-        entries(Path::new(path)).any(|entry| {
+        entries(directory).any(|entry| {
             let is_host = is_host(&entry.file_name(), host);
             is_host && has_below(&entry.path(), &rest)
         })
     };
-    let lacking = method.included().iter().filter(|pattern| !has(pattern));
-    let providers: Vec<_> = lacking.cloned().collect();
-    let path = path.to_owned();
-    (!providers.is_empty()).then_some(TrapKind::NothingIncluded { path, providers })
+    let missing = method.included().iter().filter(|pattern| !has(pattern));
+    let missing: Vec<_> = missing.collect();
+    let message = format!(
+        "{shown} has no provider of {}: clients find none of them there, and expect {shown}/HOSTNAME/NAMESPACE/TYPE",
+        cli::list(&missing)
+    );
+    (!missing.is_empty()).then(|| Trap::problem("nothing_included", message))
 }
 
 /// Whether clients read the name of a directory as this host, which has several spellings. `None` stands for any host.
@@ -196,19 +186,33 @@ fn entries(directory: &Path) -> impl Iterator<Item = DirEntry> {
     entries.flatten()
 }
 
+/// Without credentials, clients can pull from public repositories only.
 fn no_credentials(
     method: &InstallationMethod,
     template: &str,
     credentials: &Credentials,
-) -> Result<Option<TrapKind>, CommandError> {
+) -> Result<Option<Trap>, CommandError> {
     let Some(repository) = example(method, template) else {
         return Ok(None);
     };
     if credentials.clients_have(&repository)? {
         return Ok(None);
     }
-    let unread = credentials.unread_by_clients(&repository)?;
-    Ok(Some(TrapKind::NoCredentials { repository, unread }))
+    let message = format!(
+        "clients find no credentials for repositories such as {repository}: they can pull only if it is public"
+    );
+    Ok(Some(match credentials.unread_by_clients(&repository)? {
+        Some(file) => {
+            let message = format!("{message}; they do not read {}", printable_path(&file));
+            let hint = "name the file in `docker_style_config_files` of `oci_default_credentials`";
+            Trap::note("no_credentials", message).advising(hint)
+        }
+        None => {
+            let (registry, _) = repository.host_and_name();
+            let hint = format!("`tfoci login {registry}` stores some");
+            Trap::note("no_credentials", message).advising(hint)
+        }
+    }))
 }
 
 /// The repository of a provider that the method installs.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::address::Hostname;
-use crate::config::Error;
+use crate::config::{Error, HelperName};
 use crate::secret::Secret;
 use crate::syntax::{Block, Section};
 
@@ -29,8 +29,8 @@ pub struct HostServices {
 /// `credentials_helper "NAME" { args = [ … ] }`: a program that provides tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CredentialsHelper {
-    /// The `NAME` of a program `terraform-credentials-NAME`.
-    pub name: String,
+    /// The program `terraform-credentials-NAME`.
+    pub name: HelperName,
     /// The arguments before the verb.
     pub arguments: Vec<String>,
 }
@@ -62,22 +62,10 @@ impl HostServices {
 
 impl CredentialsHelper {
     pub(super) fn read(block: &Block<'_>) -> Result<Self, Error> {
-        let name = label(block);
-        let odd = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
-        if name.is_empty() || name.contains(odd) {
-            return Err(Error::TokenHelper {
-                name: name.to_owned(),
-            });
-        }
         Ok(Self {
-            name: name.to_owned(),
+            name: HelperName::terraform(label(block))?,
             arguments: block.body.texts("args")?.unwrap_or_default(),
         })
-    }
-
-    /// `terraform-credentials-NAME`.
-    pub fn program(&self) -> String {
-        format!("terraform-credentials-{}", self.name)
     }
 }
 

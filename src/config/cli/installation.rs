@@ -86,7 +86,8 @@ pub(super) fn methods(
             let method = InstallationMethod::read(&block, default_host);
             methods.push(method.map_err(|error| error.at(block.line))?);
         } else if !methods.is_empty() {
-            return Err(Error::LateOverrides.at(block.line));
+            let message = "`dev_overrides` comes after an installation method\n  expected it before all of them";
+            return Err(Error::Block(message).at(block.line));
         }
     }
     Ok(methods)
@@ -121,9 +122,14 @@ impl InstallationMethod {
     fn read(block: &Block<'_>, default_host: &Hostname) -> Result<Self, Error> {
         let body = block.body;
         let kind = match block.name {
-            "oci_mirror" => MethodKind::OciMirror {
-                repository_template: body.text("repository_template")?.ok_or(Error::NoTemplate)?,
-            },
+            "oci_mirror" => {
+                let template = body.text("repository_template")?;
+                let missing = "an `oci_mirror` block has no `repository_template`";
+                let repository_template = template.ok_or(Error::Block(missing))?;
+                MethodKind::OciMirror {
+                    repository_template,
+                }
+            }
             "direct" => MethodKind::Direct,
             "filesystem_mirror" => MethodKind::FilesystemMirror {
                 path: body.text("path")?,

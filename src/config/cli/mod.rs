@@ -3,6 +3,7 @@
 //! It is HCL or JSON. Other blocks are ignored, so that files for every version of both clients can be read.
 
 use crate::config::{Error, HelperName, RepositoryPrefix};
+use crate::error::printable;
 use crate::lockfile::Client;
 use crate::secret::Secret;
 use crate::syntax::{self, Block, Section};
@@ -11,13 +12,12 @@ mod cache;
 mod host;
 mod installation;
 mod traps;
-mod unknown;
 
 pub use cache::PluginCache;
 pub use host::{CredentialsHelper, HostServices, HostToken};
 use installation::methods;
 pub use installation::{DevOverrides, InstallationMethod, MethodKind};
-pub use traps::{Trap, TrapKind, traps};
+pub use traps::{Trap, list, traps};
 
 /// The largest accepted configuration, in bytes. Real ones have some hundred bytes.
 pub const LARGEST: usize = 1 << 20;
@@ -110,81 +110,78 @@ impl CliConfig {
             return Err(Error::Large { limit: LARGEST });
         }
         let root = syntax::parse(bytes)?;
-        let mut oci_credentials: Vec<OciCredentials> = Vec::new();
-        for block in root.blocks("oci_credentials", 1)? {
-            let read = OciCredentials::read(&block).map_err(|error| error.at(block.line))?;
-            if oci_credentials.iter().any(|one| one.prefix == read.prefix) {
-                let label = read.prefix.to_string();
-                return Err(Error::Duplicate { label }.at(block.line));
+        let mut prefixes: Vec<RepositoryPrefix> = Vec::new();
+        let oci_credentials = each(root.blocks("oci_credentials", 1)?, |block| {
+            let read = OciCredentials::read(block)?;
+            if prefixes.contains(&read.prefix) {
+                let label = printable(&read.prefix.to_string());
+                let block = format!("`oci_credentials` block for `{label}`");
+                return Err(Error::Several { block });
             }
-            oci_credentials.push(read);
-        }
-        let mut tokens = Vec::new();
-        for block in root.blocks("credentials", 1)? {
-            tokens.extend(HostToken::read(&block).map_err(|error| error.at(block.line))?);
-        }
-        let hosts = root.blocks("host", 1)?;
-        let defaults = only(&root, "oci_default_credentials")?;
-        let installation = only(&root, "provider_installation")?;
-        let installation = installation.as_ref();
-        let overrides = installation.and_then(|block| DevOverrides::read(block.body));
-        let defaults = defaults.map(|block| {
-            let read = OciDefaults::read(block.body);
-            read.map_err(|error| error.at(block.line))
-        });
-        let hosts = hosts.iter().map(|block| {
-            let read = HostServices::read(block);
-            read.map_err(|error| error.at(block.line))
-        });
+            prefixes.push(read.prefix.clone());
+            Ok(read)
+        })?;
+        let tokens = each(root.blocks("credentials", 1)?, HostToken::read)?;
+        let defaults = |block: &Block<'_>| OciDefaults::read(block.body);
+        let defaults = only(&root, "oci_default_credentials", 0, defaults)?;
+        let host = client.default_host();
+        let installation = only(&root, "provider_installation", 0, |block| {
+            let overrides = DevOverrides::read(block.body);
+            Ok((overrides, methods(block.body, &host)?, block.line))
+        })?;
+        let (overrides, installation, installation_line) = match installation {
+            Some((overrides, methods, line)) => (overrides, Some(methods), line),
+            None => (None, None, None),
+        };
         Ok(Self {
             oci_credentials,
-            oci_defaults: defaults.transpose()?.unwrap_or_default(),
-            tokens,
-            token_helper: token_helper(&root)?,
-            hosts: hosts.collect::<Result<_, _>>()?,
+            oci_defaults: defaults.unwrap_or_default(),
+            tokens: tokens.into_iter().flatten().collect(),
+            token_helper: only(&root, "credentials_helper", 1, CredentialsHelper::read)?,
+            hosts: each(root.blocks("host", 1)?, HostServices::read)?,
             overrides,
-            installation: installation
-                .map(|block| methods(block.body, &client.default_host()))
-                .transpose()?,
-            installation_line: installation.and_then(|block| block.line),
+            installation,
+            installation_line,
             plugin_cache: PluginCache::read(&root),
-            ignored: unknown::ignored(&root),
+            ignored: traps::ignored(&root),
         })
     }
 }
 
-fn only<'a>(root: &'a Section, name: &'static str) -> Result<Option<Block<'a>>, Error> {
-    only_one(root.blocks(name, 0)?, name)
+/// Reads blocks, and adds their lines to errors.
+fn each<'a, T>(
+    blocks: Vec<Block<'a>>,
+    mut read: impl FnMut(&Block<'a>) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    let read = |block: Block<'a>| read(&block).map_err(|error| error.at(block.line));
+    blocks.into_iter().map(read).collect()
 }
 
-fn only_one<'a>(blocks: Vec<Block<'a>>, name: &'static str) -> Result<Option<Block<'a>>, Error> {
-    match blocks.get(1) {
-        Some(second) => Err(Error::Several { name }.at(second.line)),
-        None => Ok(blocks.into_iter().next()),
+/// Reads a block that may be there once.
+fn only<T>(
+    root: &Section,
+    name: &str,
+    labels: usize,
+    read: impl FnMut(&Block<'_>) -> Result<T, Error>,
+) -> Result<Option<T>, Error> {
+    let blocks = root.blocks(name, labels)?;
+    if let Some(second) = blocks.get(1) {
+        let block = format!("`{name}` block");
+        return Err(Error::Several { block }.at(second.line));
     }
-}
-
-fn token_helper(root: &Section) -> Result<Option<CredentialsHelper>, Error> {
-    let name = "credentials_helper";
-    let helper = only_one(root.blocks(name, 1)?, name)?;
-    let read = helper.map(|block| {
-        let read = CredentialsHelper::read(&block);
-        read.map_err(|error| error.at(block.line))
-    });
-    read.transpose()
+    Ok(each(blocks, read)?.pop())
 }
 
 impl OciCredentials {
     fn read(block: &Block<'_>) -> Result<Self, Error> {
         let label = block.labels.first().copied().unwrap_or_default();
         let prefix = RepositoryPrefix::parse(label)?;
-        let label = || label.to_owned();
+        let refused = |received: String| Error::Credentials {
+            label: label.to_owned(),
+            received,
+        };
         let pair = |first: &'static str, second: &'static str| {
-            let half = |given, missing| Error::HalfCredential {
-                label: label(),
-                given,
-                missing,
-            };
+            let half = |given, missing| refused(format!("`{given}` without `{missing}`"));
             match (block.body.text(first)?, block.body.text(second)?) {
                 (None, None) => Ok(None),
                 (Some(a), Some(b)) => Ok(Some((a, b))),
@@ -205,15 +202,16 @@ impl OciCredentials {
         });
         let helper = helper(block.body)?;
         if helper.is_some() && prefix.depth() > 0 {
-            return Err(Error::HelperWithPath { label: label() });
+            let received = "a path and `docker_credentials_helper`, which is for a whole registry";
+            return Err(refused(received.to_owned()));
         }
         let mut given = [password, tokens, helper.map(OciCredentialKind::Helper)]
             .into_iter()
             .flatten();
         match (given.next(), given.next()) {
             (Some(kind), None) => Ok(Self { prefix, kind }),
-            (None, _) => Err(Error::NoCredentials { label: label() }),
-            (Some(_), Some(_)) => Err(Error::SeveralKinds { label: label() }),
+            (None, _) => Err(refused("no credentials".to_owned())),
+            (Some(_), Some(_)) => Err(refused("several kinds of credentials".to_owned())),
         }
     }
 }
@@ -223,7 +221,9 @@ impl OciDefaults {
         let discover = body.flag("discover_ambient_credentials")?.unwrap_or(true);
         let files = body.texts("docker_style_config_files")?;
         if !discover && files.is_some() {
-            return Err(Error::FilesWithoutDiscovery);
+            return Err(Error::Block(
+                "`docker_style_config_files` is set while `discover_ambient_credentials` is false",
+            ));
         }
         Ok(Self {
             discover,
@@ -235,7 +235,7 @@ impl OciDefaults {
 
 fn helper(body: &Section) -> Result<Option<HelperName>, Error> {
     let name = body.text("docker_credentials_helper")?;
-    name.map(|name| HelperName::parse(&name)).transpose()
+    name.map(|name| HelperName::docker(&name)).transpose()
 }
 
 #[cfg(test)]

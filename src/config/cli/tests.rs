@@ -114,18 +114,18 @@ fn both_syntaxes_say_the_same() {
         );
         assert_eq!(
             *kinds[2],
-            OciCredentialKind::Helper(HelperName::parse("pass").unwrap())
+            OciCredentialKind::Helper(HelperName::docker("pass").unwrap())
         );
         let defaults = OciDefaults {
             discover: true,
             files: Some(vec!["auth.json".to_owned(), "/etc/auth.json".to_owned()]),
-            helper: Some(HelperName::parse("osxkeychain").unwrap()),
+            helper: Some(HelperName::docker("osxkeychain").unwrap()),
         };
         assert_eq!(config.oci_defaults, defaults);
         assert_eq!(config.tokens[0].host, "app.example.com");
         assert_eq!(config.tokens[0].token.reveal(), "t-o-k-e-n");
         let helper = config.token_helper.unwrap();
-        assert_eq!(helper.program(), "terraform-credentials-pass");
+        assert_eq!(helper.name.program(), "terraform-credentials-pass");
         assert_eq!(helper.arguments, ["--prefix", "tf"]);
         assert_eq!(config.hosts[0].host.as_ascii(), "example.com");
         let services: Vec<_> = config.hosts[0].services.iter().collect();
@@ -237,11 +237,11 @@ fn every_mistake_about_credentials_has_its_message() {
         ),
         (
             block("example.com", "docker_credentials_helper = \"a/b\""),
-            "is not the name of a credential helper",
+            "is not the name of a helper",
         ),
         (
             block("example.com", "docker_credentials_helper = \"\""),
-            "is not the name of a credential helper",
+            "is not the name of a helper",
         ),
         (
             block("example.com", password).repeat(2),

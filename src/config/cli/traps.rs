@@ -1,296 +1,258 @@
-//! Traps of a CLI configuration: clients refuse it, drop a part of it, or do something other than its author probably meant.
+//! Traps of a CLI configuration: clients refuse it, drop a part of it without a word, or do something other than its author probably meant
+//! ([clients: CLI configuration](crate::clients#cli-configuration)).
 
-use std::path::{Path, PathBuf};
+use std::fmt;
 
+use serde::Serialize;
 use url::Url;
 
 use super::installation::METHODS;
 use super::{CliConfig, InstallationMethod, MethodKind};
 use crate::address::{Hostname, ProviderPattern};
-use crate::error::{FEW, Hint, OneLine, listed, printable, printable_path};
+use crate::error::{FEW, OneLine, listed, printable};
 use crate::lockfile::Client;
 use crate::nearest::nearest;
-use crate::oci::Repository;
+use crate::syntax::{Block, Member, Section, Value};
 use crate::template::{self, RepositoryTemplate, TemplateProblem};
 
+/// The blocks and arguments at the top that one of the clients knows.
+const TOP: [&str; 13] = [
+    "credentials",
+    "credentials_helper",
+    "disable_checkpoint",
+    "disable_checkpoint_signature",
+    "host",
+    "oci_credentials",
+    "oci_default_credentials",
+    "plugin_cache_dir",
+    "plugin_cache_may_break_dependency_lock_file",
+    "provider_installation",
+    "providers",
+    "provisioners",
+    "registry_protocols",
+];
+
+/// The blocks that clients find by their exact names. They do not distinguish upper and lower case in any other name.
+const EXACT: [&str; 4] = [
+    "oci_credentials",
+    "oci_default_credentials",
+    "provider_installation",
+    "registry_protocols",
+];
+
+/// The blocks whose arguments are checked, with the number of their labels, and their arguments.
+const BLOCKS: [(&str, usize, &[&str]); 6] = [
+    (
+        "oci_credentials",
+        1,
+        &[
+            "username",
+            "password",
+            "access_token",
+            "refresh_token",
+            "docker_credentials_helper",
+        ],
+    ),
+    (
+        "oci_default_credentials",
+        0,
+        &[
+            "discover_ambient_credentials",
+            "docker_style_config_files",
+            "docker_credentials_helper",
+        ],
+    ),
+    ("credentials_helper", 1, &["args"]),
+    ("host", 1, &["services"]),
+    (
+        "registry_protocols",
+        0,
+        &["retry_count", "request_timeout_seconds"],
+    ),
+    ("credentials", 1, &["token"]),
+];
+
+/// The kinds of traps of a block without which clients go on.
+const IGNORED: [&str; 4] = [
+    "missing_argument",
+    "url",
+    "unknown_method",
+    "not_for_terraform",
+];
+
 /// A trap, and its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Trap {
     /// The line of the block, from 1; unknown in JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
+    /// The name of such traps in documents.
+    pub kind: &'static str,
+    /// Whether the configuration may be meant so.
+    #[serde(skip)]
+    pub is_note: bool,
     /// What is wrong.
-    pub kind: TrapKind,
+    pub message: String,
+    /// What helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
-/// What is wrong with a block.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of a variant names its fields")]
-pub enum TrapKind {
-    /// Clients fail if the first of two methods lacks a version that the second one has
-    /// ([clients: installation methods](crate::clients#installation-methods)).
-    #[error("`{first}` and `{second}`{} both install {}: clients take the newest version of both, and fail if the first lacks it", at(.line), list(.providers))]
-    Overlap {
-        first: String,
-        second: String,
-        /// The line of the second method.
-        line: Option<usize>,
-        providers: Vec<ProviderPattern>,
-    },
-    /// The first of two methods is a filesystem mirror. Clients skip it if it lacks a version.
-    #[error("`{first}` and `{second}`{} both install {}: clients ask both for versions, and take the newest", at(.line), list(.providers))]
-    TwoSources {
-        first: String,
-        second: String,
-        /// The line of the second method.
-        line: Option<usize>,
-        providers: Vec<ProviderPattern>,
-    },
-    #[error("the repository template is wrong: {0}")]
-    Template(TemplateProblem),
-    /// The repository template gives no repository for providers that `include` names.
-    #[error("{}", OneLine(.0))]
-    NoRepository(template::Error),
-    /// The repository template gives two providers of one host the same repository.
-    #[error("{}", OneLine(.0))]
-    Shared(template::Error),
-    /// tfoci does not evaluate all templates that clients do.
-    #[error("the repository template is not checked: {0}")]
-    Unchecked(TemplateProblem),
-    /// The symbols of the template have the form that only tfoci replaces.
-    #[error("clients do not replace `{{hostname}}`, `{{namespace}}` and `{{type}}`")]
-    Spelling {
-        /// The template as clients need it.
-        hcl: String,
-    },
-    /// A mirror without its directory or URL.
-    #[error("`{method}` has no `{argument}`: clients ignore the block")]
-    NoArgument {
-        method: &'static str,
-        argument: &'static str,
-    },
-    /// Clients request network mirrors over TLS only.
-    #[error("`{}` is not the https URL of a network mirror: clients ignore the block", printable(.url))]
-    Url { url: String },
-    /// Clients replace what follows the last slash.
-    #[error("`{}` has no slash at its end: clients drop what follows the last one", printable(.url))]
-    NoSlash { url: String },
-    /// `tfoci serve` has its network mirror below `/mirror/`.
-    #[error("`{url}` is right for a site that `tfoci site` wrote: the network mirror of `tfoci serve` is at `{url}mirror/`", url = printable(.url))]
-    NoPath { url: String },
-    /// Clients put the host of a provider into the URL of a mirror, where a port breaks it.
-    #[error("clients refuse to ask a network mirror for {}: the host has a port", list(.providers))]
-    Ports { providers: Vec<ProviderPattern> },
-    /// Clients fail if the directory of the plugin cache does not exist.
-    #[error("there is no directory {}: clients do not start without the plugin cache that `plugin_cache_dir` names", printable(.path))]
-    NoCache { path: String },
-    /// A top-level block that clients do not know.
-    #[error("unknown block `{}`: clients ignore it", printable(.name))]
-    UnknownBlock {
-        name: String,
-        meant: Option<&'static str>,
-    },
-    /// An argument that clients do not know, of a block or at the top.
-    #[error("unknown argument `{}`{}: clients ignore it", printable(.name), of_block(.block.as_deref()))]
-    UnknownArgument {
-        name: String,
-        /// `None` at the top.
-        block: Option<String>,
-        meant: Option<&'static str>,
-    },
-    /// Clients take the block for the host's credentials, and ask no token helper.
-    #[error("`credentials` for {} has no `token`: clients send the host no token", printable(.host))]
-    NoToken { host: String },
-    #[error("`credentials` for {} has an empty `token`: clients send no token, and ask no helper", printable(.host))]
-    EmptyToken { host: String },
-    /// Nothing installs any provider.
-    #[error("`provider_installation` has no installation method: clients find no provider")]
-    NoMethods,
-    /// A block of `provider_installation` that clients do not know.
-    #[error("there is no installation method `{}`: clients ignore the block", printable(.name))]
-    UnknownMethod {
-        name: String,
-        meant: Option<&'static str>,
-    },
-    /// Only OpenTofu has `oci_mirror`.
-    #[error(
-        "terraform does not know `oci_mirror`: it prints an error about the block, and goes on without it"
-    )]
-    NotForTerraform,
-    #[error(
-        "terraform reads this file too: it does not know `oci_mirror`, prints an error about the block, and goes on without it"
-    )]
-    ReadByTerraform,
-    /// Clients use the directories of `dev_overrides` without checking versions and lock files.
-    #[error("`dev_overrides` replaces {}: clients ignore versions and the lock file for it", list(.providers))]
-    Overrides { providers: Vec<String> },
-    /// Clients fail if the directory of a filesystem mirror does not exist.
-    #[error("there is no directory {}: clients fail for every provider of this mirror", printable(.path))]
-    NoDirectory { path: String },
-    /// The directory of a filesystem mirror has nothing that `include` names, as if it were another directory.
-    #[error("{} has no provider of {}: clients find none of them there, and expect {}/HOSTNAME/NAMESPACE/TYPE", printable(.path), list(.providers), printable(.path))]
-    NothingIncluded {
-        path: String,
-        providers: Vec<ProviderPattern>,
-    },
-    /// Without credentials, clients can pull from public repositories only.
-    #[error("clients find no credentials for repositories such as {repository}: they can pull only if it is public{}", not_read(.unread.as_deref()))]
-    NoCredentials {
-        repository: Repository,
-        /// A file with credentials for it that clients do not read.
-        unread: Option<PathBuf>,
-    },
-}
-
-impl TrapKind {
-    /// The name of the variant in documents.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Overlap { .. } => "overlap",
-            Self::TwoSources { .. } => "two_sources",
-            Self::Template(_) | Self::NoRepository(_) | Self::Shared(_) => "template",
-            Self::Unchecked(_) => "unchecked_template",
-            Self::Spelling { .. } => "template_spelling",
-            Self::NoArgument { .. } => "missing_argument",
-            Self::Url { .. } => "url",
-            Self::NoSlash { .. } => "url_without_slash",
-            Self::NoPath { .. } => "url_without_path",
-            Self::UnknownBlock { .. } => "unknown_block",
-            Self::UnknownArgument { .. } => "unknown_argument",
-            Self::NoToken { .. } | Self::EmptyToken { .. } => "no_token",
-            Self::NoMethods => "no_methods",
-            Self::UnknownMethod { .. } => "unknown_method",
-            Self::NotForTerraform | Self::ReadByTerraform => "not_for_terraform",
-            Self::Overrides { .. } => "dev_overrides",
-            Self::NoDirectory { .. } => "missing_directory",
-            Self::NothingIncluded { .. } => "nothing_included",
-            Self::Ports { .. } => "ports",
-            Self::NoCache { .. } => "missing_cache",
-            Self::NoCredentials { .. } => "no_credentials",
+impl Trap {
+    /// Something that its author cannot have meant.
+    pub fn problem(kind: &'static str, message: impl fmt::Display) -> Self {
+        Self {
+            line: None,
+            kind,
+            is_note: false,
+            message: message.to_string(),
+            hint: None,
         }
     }
 
-    /// Whether clients go on without the block.
-    fn is_ignored_block(&self) -> bool {
-        matches!(
-            self,
-            Self::NoArgument { .. }
-                | Self::Url { .. }
-                | Self::UnknownMethod { .. }
-                | Self::NotForTerraform
-        )
+    /// Something that may be meant so.
+    pub fn note(kind: &'static str, message: impl fmt::Display) -> Self {
+        Self {
+            is_note: true,
+            ..Self::problem(kind, message)
+        }
     }
 
-    /// Whether the configuration may be meant so.
-    pub fn is_note(&self) -> bool {
-        matches!(
-            self,
-            Self::TwoSources { .. }
-                | Self::Unchecked(_)
-                | Self::Shared(_)
-                | Self::ReadByTerraform
-                | Self::NoPath { .. }
-                | Self::NoCredentials { .. }
-        )
+    /// The trap with what helps.
+    #[must_use]
+    pub fn advising(self, hint: impl Into<String>) -> Self {
+        let hint = Some(hint.into());
+        Self { hint, ..self }
+    }
+
+    /// The trap with its line.
+    #[must_use]
+    pub fn at(self, line: Option<usize>) -> Self {
+        Self { line, ..self }
+    }
+
+    fn meaning(self, name: Option<&str>) -> Self {
+        let hint = name.map(|name| format!("did you mean `{name}`?"));
+        Self { hint, ..self }
     }
 }
 
-/// The traps of a configuration for a client: what clients ignore, then those of methods in their order. The configuration alone decides: whether directories exist and
-/// registries need credentials is not checked here.
+/// The traps of a configuration for a client: what clients ignore, then those of methods in their order. The configuration alone decides:
+/// whether directories exist and registries need credentials is not checked here.
 pub fn traps(config: &CliConfig, client: Client) -> Vec<Trap> {
     let mut traps = config.ignored.clone();
     if config.installation.as_ref().is_some_and(Vec::is_empty) {
-        let line = config.installation_line;
-        let kind = TrapKind::NoMethods;
-        traps.push(Trap { line, kind });
+        let message =
+            "`provider_installation` has no installation method: clients find no provider";
+        traps.push(Trap::problem("no_methods", message).at(config.installation_line));
     }
+    // Clients use these directories without checking versions and lock files.
     if let Some(overrides) = &config.overrides {
-        let line = overrides.line;
-        let providers = overrides.providers.clone();
-        let kind = TrapKind::Overrides { providers };
-        traps.push(Trap { line, kind });
+        let message = format!(
+            "`dev_overrides` replaces {}: clients ignore versions and the lock file for it",
+            list(&overrides.providers)
+        );
+        traps.push(Trap::problem("dev_overrides", message).at(overrides.line));
     }
     let methods = config.installation.iter().flatten();
     let methods: Vec<_> = methods
         .map(|method| (method, method.own_traps(client)))
         .collect();
     let mut methods = methods.as_slice();
-    let is_used = |own: &[TrapKind]| !own.iter().any(TrapKind::is_ignored_block);
+    let is_used = |own: &[Trap]| !own.iter().any(|trap| IGNORED.contains(&trap.kind));
     while let Some(((method, own), later)) = methods.split_first() {
         let used = later.iter().filter(|(_, own)| is_used(own));
         let overlaps = used.filter_map(|(second, _)| method.overlap(second));
         let overlaps = overlaps.filter(|_| is_used(own));
-        let kinds = own.iter().cloned().chain(overlaps);
-        traps.extend(kinds.map(|kind| method.trap(kind)));
+        let all = own.iter().cloned().chain(overlaps);
+        traps.extend(all.map(|trap| trap.at(method.line)));
         methods = later;
     }
     traps
 }
 
 impl InstallationMethod {
-    /// The trap with the line of this method.
-    pub fn trap(&self, kind: TrapKind) -> Trap {
-        let line = self.line;
-        Trap { line, kind }
-    }
-
     /// What `include` names.
     pub fn included(&self) -> &[ProviderPattern] {
         self.include.as_deref().unwrap_or_default()
     }
 
-    fn own_traps(&self, client: Client) -> Vec<TrapKind> {
-        let no = |method, argument| vec![TrapKind::NoArgument { method, argument }];
+    fn own_traps(&self, client: Client) -> Vec<Trap> {
+        let no = |argument| {
+            let method = self.kind.name();
+            let message = format!("`{method}` has no `{argument}`: clients ignore the block");
+            vec![Trap::problem("missing_argument", message)]
+        };
         match &self.kind {
             MethodKind::OciMirror { .. } if client == Client::Terraform => {
-                vec![TrapKind::NotForTerraform]
+                let message = "terraform does not know `oci_mirror`: it prints an error about the block, and goes on without it";
+                let hint = "`tfoci install --into DIR` writes a directory for `filesystem_mirror`";
+                vec![Trap::problem("not_for_terraform", message).advising(hint)]
             }
             MethodKind::OciMirror {
                 repository_template,
             } => of_template(repository_template, self.included()),
             MethodKind::Direct => Vec::new(),
             MethodKind::FilesystemMirror { path } => match path.as_deref() {
-                None | Some("") => no("filesystem_mirror", "path"),
+                None | Some("") => no("path"),
                 Some(_) => Vec::new(),
             },
             MethodKind::NetworkMirror { url } => match url.as_deref() {
-                None | Some("") => no("network_mirror", "url"),
-                Some(url) => {
-                    let has_port =
-                        |one: &&ProviderPattern| one.hostname().is_some_and(Hostname::has_port);
-                    let providers: Vec<_> =
-                        self.included().iter().filter(has_port).cloned().collect();
-                    let ports = (!providers.is_empty()).then_some(TrapKind::Ports { providers });
-                    of_url(url).into_iter().chain(ports).collect()
-                }
+                None | Some("") => no("url"),
+                Some(url) => of_url(url).into_iter().chain(self.of_ports()).collect(),
             },
-            MethodKind::Other(name) => vec![TrapKind::UnknownMethod {
-                name: name.clone(),
-                meant: nearest(name, &METHODS.map(|(name, _)| name)),
-            }],
+            MethodKind::Other(name) => {
+                let shown = printable(name);
+                let message =
+                    format!("there is no installation method `{shown}`: clients ignore the block");
+                let meant = nearest(name, &METHODS.map(|(name, _)| name));
+                vec![Trap::problem("unknown_method", message).meaning(meant)]
+            }
         }
     }
 
-    /// The trap of this method before another one that installs the same providers.
-    fn overlap(&self, second: &Self) -> Option<TrapKind> {
+    /// Clients put the host of a provider into the URL of a mirror, where a port breaks it.
+    fn of_ports(&self) -> Option<Trap> {
+        let has_port = |one: &&ProviderPattern| one.hostname().is_some_and(Hostname::has_port);
+        let providers: Vec<_> = self.included().iter().filter(has_port).collect();
+        let message = format!(
+            "clients refuse to ask a network mirror for {}: the host has a port",
+            list(&providers)
+        );
+        let trap = Trap::problem("ports", message);
+        (!providers.is_empty())
+            .then(|| trap.advising("name it in `exclude`, and leave it to `direct`"))
+    }
+
+    /// The trap of this method before another one that installs the same providers: clients fail if this one lacks a version that the other one
+    /// has ([clients: installation methods](crate::clients#installation-methods)).
+    fn overlap(&self, second: &Self) -> Option<Trap> {
         let providers = self.shared(second);
-        let (first, line) = (self.kind.name().to_owned(), second.line);
-        let second = second.kind.name().to_owned();
+        if providers.is_empty() {
+            return None;
+        }
+        let line = second.line.map(|line| format!(" (line {line})"));
+        let both = format!(
+            "`{}` and `{}`{} both install {}: clients",
+            printable(self.kind.name()),
+            printable(second.kind.name()),
+            line.unwrap_or_default(),
+            list(&providers)
+        );
         match &self.kind {
             // If `direct` lacks a version, clients skip it.
             MethodKind::Direct => None,
-            _ if providers.is_empty() => None,
-            MethodKind::FilesystemMirror { .. } => Some(TrapKind::TwoSources {
-                first,
-                second,
-                line,
-                providers,
-            }),
-            _ => Some(TrapKind::Overlap {
-                first,
-                second,
-                line,
-                providers,
-            }),
+            // They skip a directory too.
+            MethodKind::FilesystemMirror { .. } => {
+                let message = format!("{both} ask both for versions, and take the newest");
+                Some(Trap::note("two_sources", message))
+            }
+            _ => {
+                let message = format!(
+                    "{both} take the newest version of both, and fail if the first lacks it"
+                );
+                Some(Trap::problem("overlap", message).advising("name them in `exclude` of one"))
+            }
         }
     }
 
@@ -315,93 +277,148 @@ impl InstallationMethod {
     }
 }
 
-fn of_template(text: &str, include: &[ProviderPattern]) -> Vec<TrapKind> {
+fn of_template(text: &str, include: &[ProviderPattern]) -> Vec<Trap> {
     let checked = RepositoryTemplate::parse(text).and_then(|template| {
         template.check_patterns(include)?;
         Ok(template)
     });
+    let wrong = |error: template::Error| Trap::problem("template", OneLine(&error));
     match checked {
-        Ok(template) if template.hcl() != text => vec![TrapKind::Spelling {
-            hcl: template.hcl().to_owned(),
-        }],
+        // The symbols have the form that only tfoci replaces.
+        Ok(template) if template.hcl() != text => {
+            let message = "clients do not replace `{hostname}`, `{namespace}` and `{type}`";
+            let hint = format!("write {}", printable(template.hcl()));
+            vec![Trap::problem("template_spelling", message).advising(hint)]
+        }
         Ok(template) => {
-            let shared = template.check_distinct();
-            shared.err().map(TrapKind::Shared).into_iter().collect()
+            let shared = template.check_distinct().err();
+            let note = |error| Trap {
+                is_note: true,
+                ..wrong(error)
+            };
+            shared.map(note).into_iter().collect()
         }
         Err(template::Error::Template { problems, .. }) => {
             problems.into_iter().map(of_problem).collect()
         }
-        Err(error) => vec![TrapKind::NoRepository(error)],
+        Err(error) => vec![wrong(error)],
     }
 }
 
 /// Clients evaluate templates that tfoci refuses.
-fn of_problem(problem: TemplateProblem) -> TrapKind {
+fn of_problem(problem: TemplateProblem) -> Trap {
     match problem {
         TemplateProblem::Refused { .. }
         | TemplateProblem::TooLong { .. }
-        | TemplateProblem::TooDeep => TrapKind::Unchecked(problem),
-        problem => TrapKind::Template(problem),
-    }
-}
-
-fn of_url(text: &str) -> Option<TrapKind> {
-    let url = || text.to_owned();
-    match Url::parse(text) {
-        Ok(parsed) if parsed.scheme() == "https" && parsed.has_host() => {
-            if parsed.path() == "/" {
-                let url = parsed.to_string();
-                return Some(TrapKind::NoPath { url });
-            }
-            (!parsed.path().ends_with('/')).then(|| TrapKind::NoSlash { url: url() })
+        | TemplateProblem::TooDeep => {
+            let message = format!("the repository template is not checked: {problem}");
+            Trap::note("unchecked_template", message)
         }
-        _ => Some(TrapKind::Url { url: url() }),
+        problem => Trap::problem(
+            "template",
+            format!("the repository template is wrong: {problem}"),
+        ),
     }
 }
 
-/// Credentials that only tfoci reads.
-fn not_read(file: Option<&Path>) -> String {
-    file.map(|file| format!("; they do not read {}", printable_path(file)))
-        .unwrap_or_default()
+/// Clients request network mirrors over TLS only, and replace what follows the last slash.
+fn of_url(text: &str) -> Option<Trap> {
+    let shown = printable(text);
+    match Url::parse(text) {
+        Ok(url) if url.scheme() == "https" && url.has_host() => match url.path() {
+            "/" => Some(Trap::note(
+                "url_without_path",
+                format!(
+                    "`{url}` is right for a site that `tfoci site` wrote: the network mirror of `tfoci serve` is at `{url}mirror/`"
+                ),
+            )),
+            path if path.ends_with('/') => None,
+            _ => Some(Trap::problem(
+                "url_without_slash",
+                format!(
+                    "`{shown}` has no slash at its end: clients drop what follows the last one"
+                ),
+            )),
+        },
+        _ => Some(Trap::problem(
+            "url",
+            format!("`{shown}` is not the https URL of a network mirror: clients ignore the block"),
+        )),
+    }
 }
 
-fn of_block(block: Option<&str>) -> String {
-    block
-        .map(|block| format!(" of `{block}`"))
-        .unwrap_or_default()
+/// What clients ignore without a word, in the order of the kinds of blocks: names that they do not know, and credentials without a token.
+pub(super) fn ignored(root: &Section) -> Vec<Trap> {
+    let mut traps = unknown(root.all(), "", &TOP);
+    for (name, labels, arguments) in BLOCKS {
+        for block in root.blocks(name, labels).unwrap_or_default() {
+            let labels = block.labels.iter().map(|label| format!(" \"{label}\""));
+            let shown = labels.fold(name.to_owned(), |name, label| name + &label);
+            traps.extend(unknown(block.body.all(), &shown, arguments));
+            if name == "credentials" {
+                traps.extend(no_token(&block));
+            }
+        }
+    }
+    for installation in root.blocks("provider_installation", 0).unwrap_or_default() {
+        let arguments = installation.body.all().filter(|member| !member.is_block());
+        traps.extend(unknown(arguments, installation.name, &[]));
+        for block in installation.body.all_blocks() {
+            let known = METHODS.iter().find(|(method, _)| *method == block.name);
+            if let Some((name, arguments)) = known {
+                traps.extend(unknown(block.body.all(), name, arguments));
+            }
+        }
+    }
+    traps
 }
 
-fn at(line: &Option<usize>) -> String {
-    line.map(|line| format!(" (line {line})"))
-        .unwrap_or_default()
+/// The unknown members of a block; `block` is empty for those at the top. JSON has no comments but members that begin with `//`.
+fn unknown<'a>(
+    members: impl Iterator<Item = &'a Member>,
+    block: &str,
+    known: &'static [&'static str],
+) -> Vec<Trap> {
+    let is_known = |name: &str| {
+        let is_exact = EXACT.contains(&&*name.to_ascii_lowercase());
+        let is_same = |one: &&str| *one == name || !is_exact && one.eq_ignore_ascii_case(name);
+        known.iter().any(is_same) || name.starts_with("//")
+    };
+    let of = match block {
+        "" => String::new(),
+        block => format!(" of `{}`", printable(block)),
+    };
+    let unknown = members.filter(|member| !is_known(&member.name));
+    let traps = unknown.map(|member| {
+        let (what, kind) = match block.is_empty() && member.is_block() {
+            true => ("block", "unknown_block"),
+            false => ("argument", "unknown_argument"),
+        };
+        let name = printable(&member.name);
+        let trap = Trap::problem(
+            kind,
+            format!("unknown {what} `{name}`{of}: clients ignore it"),
+        );
+        trap.meaning(nearest(&member.name, known)).at(member.line)
+    });
+    traps.collect()
+}
+
+/// Clients take the block for the host's credentials, and ask no token helper.
+fn no_token(block: &Block<'_>) -> Option<Trap> {
+    let host = block.labels.first().map(|host| printable(host));
+    let host = host.unwrap_or_default();
+    let message = match block.body.value("token") {
+        None => format!("`credentials` for {host} has no `token`: clients send the host no token"),
+        Some(Value::Text(token)) if token.is_empty() => format!(
+            "`credentials` for {host} has an empty `token`: clients send no token, and ask no helper"
+        ),
+        Some(_) => return None,
+    };
+    Some(Trap::problem("no_token", message).at(block.line))
 }
 
 /// The first of several names.
-fn list<T: ToString>(names: &[T]) -> String {
+pub fn list<T: ToString>(names: &[T]) -> String {
     listed(names.iter().map(|name| printable(&name.to_string())), FEW)
-}
-
-impl Hint for TrapKind {
-    fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::Overlap { .. } => "name them in `exclude` of one".to_owned(),
-            Self::Spelling { hcl } => format!("write {}", printable(hcl)),
-            Self::Ports { .. } => "name it in `exclude`, and leave it to `direct`".to_owned(),
-            Self::NotForTerraform => {
-                "`tfoci install --into DIR` writes a directory for `filesystem_mirror`".to_owned()
-            }
-            Self::NoCredentials {
-                unread: Some(_), ..
-            } => "name the file in `docker_style_config_files` of `oci_default_credentials`"
-                .to_owned(),
-            Self::NoCredentials { repository, .. } => {
-                let (registry, _) = repository.host_and_name();
-                format!("`tfoci login {registry}` stores some")
-            }
-            Self::UnknownBlock { meant, .. }
-            | Self::UnknownArgument { meant, .. }
-            | Self::UnknownMethod { meant, .. } => format!("did you mean `{}`?", (*meant)?),
-            _ => return None,
-        })
-    }
 }
