@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::de::{
     Deserialize, DeserializeOwned, Deserializer, IntoDeserializer, SeqAccess, Visitor,
 };
-use toml_edit::{Document, DocumentMut};
+use toml_edit::DocumentMut;
 
 use crate::error::{Hint, printable};
 use crate::nearest::nearest;
@@ -58,27 +58,6 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 pub(crate) fn parse_to_edit(text: &str) -> Result<DocumentMut, Error> {
     let parsed = text.parse::<DocumentMut>();
     parsed.map_err(|error| Error::at(text, error.span(), error.message()))
-}
-
-/// The line, from 1, of a field of the table `[[provider]]` at this place, or at the top of the document; `None` if there is none. In a
-/// list, it is that of the element.
-pub(crate) fn line_of(
-    text: &str,
-    table: Option<usize>,
-    field: &str,
-    element: Option<usize>,
-) -> Option<usize> {
-    let document = text.parse::<Document<String>>().ok()?;
-    let item = match table {
-        None => document.get(field)?,
-        Some(place) => {
-            let tables = document.get("provider")?.as_array_of_tables()?;
-            tables.get(place)?.get(field)?
-        }
-    };
-    let element = element.and_then(|element| item.as_array()?.get(element)?.span());
-    let start = element.or_else(|| item.span())?.start;
-    Some(1 + text.get(..start)?.matches('\n').count())
 }
 
 impl Error {

@@ -1,7 +1,7 @@
 //! What helps when a mirror file cannot be used.
 
-use super::mirror::{Error, MirrorEntryError};
-use crate::error::{Hint, printable};
+use super::mirror::Error;
+use crate::error::Hint;
 
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
@@ -13,21 +13,8 @@ impl Hint for Error {
                 Some("source" | "provider" | "name") => "did you mean `address`?",
                 _ => return error.hint().or_else(|| Some(EXAMPLE.to_owned())),
             },
-            Self::Entry {
-                address,
-                source: MirrorEntryError::Address(_),
-                ..
-            } => match address.split_once('@') {
-                Some((_, version)) => {
-                    let version = printable(version);
-                    return Some(format!("write `constraints = \"{version}\"` in the table"));
-                }
-                None => {
-                    "write `HOST/NAMESPACE/TYPE`, such as `registry.terraform.io/hashicorp/random`"
-                }
-            },
             Self::Repeated { .. } => "remove one of the two tables, or change its constraints",
-            Self::Empty | Self::Entry { .. } => EXAMPLE,
+            Self::Empty => EXAMPLE,
         };
         Some(text.to_owned())
     }

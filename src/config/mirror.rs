@@ -17,13 +17,14 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
+use serde::de::{self, Deserialize, Deserializer};
 
-use crate::address::{self, ProviderAddr};
-use crate::constraint::{self, VersionConstraints};
-use crate::error::{Category, printable};
-use crate::platform::{self, Platform, Platforms};
+use crate::address::ProviderAddr;
+use crate::constraint::VersionConstraints;
+use crate::error::{Category, OneLine};
+use crate::platform::{Platform, Platforms};
 use crate::toml;
 
 /// A mirror file. Its tables already contain the settings that they inherit.
@@ -35,7 +36,7 @@ pub struct MirrorFile {
     pub providers: Vec<MirrorEntry>,
 }
 
-/// One `[[provider]]` table.
+/// One `[[provider]]` table, or a provider that is requested in another way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MirrorEntry {
     /// `address`.
@@ -58,7 +59,7 @@ pub struct MirrorEntry {
 struct Tables {
     trust: Option<PathBuf>,
     to: Option<Vec<String>>,
-    platforms: Option<Texts>,
+    platforms: Option<PlatformList>,
     newest: Option<Count>,
     prereleases: Option<bool>,
     #[serde(default, deserialize_with = "toml::provider_tables")]
@@ -68,54 +69,55 @@ struct Tables {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
-    address: String,
-    constraints: Option<String>,
+    address: Parsed<ProviderAddr>,
+    constraints: Option<Parsed<VersionConstraints>>,
     to: Option<Vec<String>>,
-    platforms: Option<Texts>,
+    platforms: Option<PlatformList>,
     newest: Option<Count>,
     prereleases: Option<bool>,
 }
 
-/// A list of at least one text. An empty list could be read as nothing or as everything.
-#[derive(Clone, serde::Deserialize)]
-#[serde(try_from = "Vec<String>")]
-struct Texts(Vec<String>);
+/// A value that is written as text.
+struct Parsed<T>(T);
 
-impl TryFrom<Vec<String>> for Texts {
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Parsed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let parsed = String::deserialize(deserializer)?.parse();
+        parsed
+            .map(Self)
+            .map_err(|error| de::Error::custom(OneLine(&error)))
+    }
+}
+
+/// A list of at least one platform. An empty list could be read as nothing or as everything.
+#[derive(Clone, serde::Deserialize)]
+#[serde(try_from = "Vec<Parsed<Platform>>")]
+struct PlatformList(Vec<Platform>);
+
+impl TryFrom<Vec<Parsed<Platform>>> for PlatformList {
     type Error = &'static str;
 
-    fn try_from(texts: Vec<String>) -> Result<Self, Self::Error> {
-        if texts.is_empty() {
+    fn try_from(platforms: Vec<Parsed<Platform>>) -> Result<Self, Self::Error> {
+        if platforms.is_empty() {
             return Err("the list is empty, expected at least one; without the key, all are meant");
         }
-        Ok(Self(texts))
+        Ok(Self(platforms.into_iter().map(|Parsed(one)| one).collect()))
     }
 }
 
 /// A number of at least 1.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, serde::Deserialize)]
+#[serde(try_from = "i64")]
 struct Count(usize);
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_i64(Counting)
-    }
-}
+impl TryFrom<i64> for Count {
+    type Error = String;
 
-struct Counting;
-
-impl Visitor<'_> for Counting {
-    type Value = Count;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number from 1")
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Count, E> {
+    fn try_from(number: i64) -> Result<Self, Self::Error> {
         let count = usize::try_from(number).ok().filter(|count| *count > 0);
         count
-            .map(Count)
-            .ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+            .map(Self)
+            .ok_or_else(|| format!("expected a whole number from 1, received the number {number}"))
     }
 }
 
@@ -130,17 +132,16 @@ impl MirrorFile {
         if tables.is_empty() {
             return Err(Error::Empty);
         }
-        let entries = tables.into_iter().enumerate().map(|(place, table)| {
-            let address = table.address.clone();
-            let read = table.read(&file);
-            read.map_err(|(field, source)| Error::Entry {
-                line: field.line(text, place),
-                address,
-                source,
-            })
-        });
-        let providers = entries.collect::<Result<Vec<_>, _>>()?;
-        repeated(&providers, text)?;
+        let mut providers: Vec<MirrorEntry> = Vec::new();
+        for table in tables {
+            let entry = table.with(&file);
+            // One of them is probably meant for something else.
+            if providers.iter().any(|earlier| earlier.is_same(&entry)) {
+                let address = entry.provider.to_string();
+                return Err(Error::Repeated { address });
+            }
+            providers.push(entry);
+        }
         Ok(Self {
             providers,
             trust: file.trust,
@@ -148,94 +149,43 @@ impl MirrorFile {
     }
 }
 
-/// Fails if two tables ask for the same versions and platforms in the same stores: one of them is probably meant for something else.
-fn repeated(entries: &[MirrorEntry], text: &str) -> Result<(), Error> {
-    let requested = |entry: &MirrorEntry| {
-        let MirrorEntry {
+impl MirrorEntry {
+    /// A provider in these versions, on all platforms.
+    pub fn of(provider: ProviderAddr, constraints: VersionConstraints) -> Self {
+        Self {
             provider,
             constraints,
-            platforms,
-            to,
-            ..
-        } = entry;
-        let constraints = constraints.to_string();
-        (provider.clone(), constraints, platforms.clone(), to.clone())
-    };
-    for (place, entry) in entries.iter().enumerate() {
-        let mut earlier = entries.iter().take(place);
-        if let Some(first) = earlier.position(|earlier| requested(earlier) == requested(entry)) {
-            let line = |place| toml::line_of(text, Some(place), "address", None);
-            return Err(Error::Repeated {
-                address: entry.provider.to_string(),
-                first: line(first),
-                second: line(place),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// A value of the file that cannot be read.
-struct Field {
-    name: &'static str,
-    /// Whether the value is that at the top of the file.
-    is_default: bool,
-    /// The element of a list.
-    element: Option<usize>,
-}
-
-impl Field {
-    fn own(name: &'static str) -> Self {
-        Self {
-            name,
-            is_default: false,
-            element: None,
+            newest: None,
+            prereleases: false,
+            platforms: Platforms::All,
+            to: Vec::new(),
         }
     }
 
-    /// The line of the value for the table at this place.
-    fn line(&self, text: &str, place: usize) -> Option<usize> {
-        let table = Some(place).filter(|_| !self.is_default);
-        toml::line_of(text, table, self.name, self.element)
+    /// Whether both ask for the same versions and platforms in the same stores.
+    fn is_same(&self, other: &Self) -> bool {
+        let constraints = |entry: &Self| entry.constraints.to_string();
+        self.provider == other.provider
+            && constraints(self) == constraints(other)
+            && self.platforms == other.platforms
+            && self.to == other.to
     }
 }
 
 impl Table {
-    fn read(self, defaults: &Tables) -> Result<MirrorEntry, (Field, MirrorEntryError)> {
-        let provider = self.address.parse().map_err(MirrorEntryError::Address);
-        let constraints = self.constraints.as_deref().map(str::parse).transpose();
-        let constraints = constraints.map_err(MirrorEntryError::Constraints);
-        let is_default = self.platforms.is_none();
-        let texts = self.platforms.or_else(|| defaults.platforms.clone());
-        let platform = |(element, text): (usize, &String)| {
-            let element = Some(element);
-            let (name, field) = ("platforms", text.parse::<Platform>());
-            let at = Field {
-                name,
-                is_default,
-                element,
-            };
-            field.map_err(|error| (at, MirrorEntryError::Platform(error)))
-        };
-        let platforms = texts.map(|Texts(texts)| {
-            let platforms = texts.iter().enumerate().map(platform);
-            platforms.collect::<Result<Vec<_>, _>>()
-        });
-        Ok(MirrorEntry {
-            provider: provider.map_err(|error| (Field::own("address"), error))?,
-            constraints: constraints
-                .map_err(|error| (Field::own("constraints"), error))?
-                .unwrap_or_else(VersionConstraints::any),
-            newest: self.newest.or(defaults.newest).map(|Count(count)| count),
-            prereleases: self
-                .prereleases
-                .or(defaults.prereleases)
-                .unwrap_or_default(),
-            platforms: platforms
-                .transpose()?
-                .map_or(Platforms::All, Platforms::Among),
-            to: self.to.or_else(|| defaults.to.clone()).unwrap_or_default(),
-        })
+    /// The table with the settings of the file that it does not have itself.
+    fn with(self, file: &Tables) -> MirrorEntry {
+        let constraints = self.constraints.map(|Parsed(constraints)| constraints);
+        let platforms = self.platforms.or_else(|| file.platforms.clone());
+        let newest = self.newest.or(file.newest);
+        MirrorEntry {
+            provider: self.address.0,
+            constraints: constraints.unwrap_or_else(VersionConstraints::any),
+            newest: newest.map(|Count(count)| count),
+            prereleases: self.prereleases.or(file.prereleases).unwrap_or_default(),
+            platforms: platforms.map_or(Platforms::All, |PlatformList(all)| Platforms::Among(all)),
+            to: self.to.or_else(|| file.to.clone()).unwrap_or_default(),
+        }
     }
 }
 
@@ -250,50 +200,8 @@ pub enum Error {
     #[error("the file names no provider\n  expected a table [[provider]] for each")]
     Empty,
     /// Two tables ask for the same versions.
-    #[error("{address} is there twice with the same constraints{}", lines(*.first, *.second))]
-    Repeated {
-        address: String,
-        /// The lines of the two tables; `None` if a table is written in an unusual way.
-        first: Option<usize>,
-        second: Option<usize>,
-    },
-    /// A value of a table, or at the top of the file, is invalid.
-    #[error("{} cannot be understood", place(*.line, .address))]
-    Entry {
-        /// The line of the value; `None` if the table is written in an unusual way.
-        line: Option<usize>,
-        /// The address of the table.
-        address: String,
-        source: MirrorEntryError,
-    },
-}
-
-/// The kind of an error in a table.
-#[derive(Debug, thiserror::Error)]
-pub enum MirrorEntryError {
-    /// The address is invalid.
-    #[error(transparent)]
-    Address(address::Error),
-    /// The constraints are invalid.
-    #[error(transparent)]
-    Constraints(constraint::Error),
-    /// A platform is invalid.
-    #[error(transparent)]
-    Platform(platform::Error),
-}
-
-fn lines(first: Option<usize>, second: Option<usize>) -> String {
-    match (first, second) {
-        (Some(first), Some(second)) => format!("\n  in line {first} and line {second}"),
-        _ => String::new(),
-    }
-}
-
-fn place(line: Option<usize>, address: &str) -> String {
-    match line {
-        Some(line) => format!("line {line}"),
-        None => format!("the table of `{}`", printable(address)),
-    }
+    #[error("{address} is there twice with the same constraints")]
+    Repeated { address: String },
 }
 
 impl Error {
@@ -369,17 +277,11 @@ mod tests {
                 table("platform = []"),
                 "line 3, column 1: unknown field `platform`",
             ),
-            (
-                table("constraints = \"latest\""),
-                "line 3 cannot be understood",
-            ),
-            (
-                table("platforms = [\"linux\"]"),
-                "line 3 cannot be understood",
-            ),
+            (table("constraints = \"latest\""), "line 3, column 15: "),
+            (table("platforms = [\"linux\"]"), "line 3, column 13: "),
             (
                 "[[provider]]\naddress = \"acme/demo\"".to_owned(),
-                "line 2 cannot be understood",
+                "line 2, column 11: ",
             ),
         ] {
             let error = MirrorFile::parse(&text).unwrap_err();
