@@ -113,10 +113,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let path = arguments.file.as_deref();
-    let file = path.map(requested::mirror_file);
+    let file = arguments.file.as_deref().map(requested::mirror_file);
     let file = file.transpose()?;
-    let trust = requested::trust_file(&arguments.trust.trust, file.as_ref(), path)?;
+    let trust = TrustPath::of(&arguments.trust.trust, file.as_ref());
     let options = options(&arguments, trust.as_ref(), session)?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;
     let http = session.http()?;

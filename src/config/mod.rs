@@ -15,5 +15,5 @@ pub mod prefix;
 
 pub use error::Error;
 pub use helper::HelperName;
-pub use mirror::MirrorFile;
+pub use mirror::{MirrorEntry, MirrorFile};
 pub use prefix::RepositoryPrefix;

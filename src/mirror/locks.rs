@@ -3,14 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::VersionFilter;
 use crate::address::ProviderAddr;
-use crate::constraint::VersionConstraints;
 use crate::error::Category;
 use crate::hash::PackageHash;
 use crate::lockfile::LockFile;
 use crate::outcome::{Failure, Problem};
-use crate::platform::Platforms;
 use crate::trust;
 use crate::version::Version;
 
@@ -35,19 +32,10 @@ impl Locks {
         }
     }
 
-    /// A filter for each locked version.
-    pub fn filters(&self) -> impl Iterator<Item = (ProviderAddr, VersionFilter)> {
-        let versions = self.0.iter().flat_map(|(provider, versions)| {
+    /// The locked versions.
+    pub fn versions(&self) -> impl Iterator<Item = (&ProviderAddr, &Version)> {
+        self.0.iter().flat_map(|(provider, versions)| {
             versions.keys().map(move |version| (provider, version))
-        });
-        versions.map(|(provider, version)| {
-            let filter = VersionFilter {
-                versions: VersionConstraints::exactly(version.clone()),
-                newest: None,
-                prereleases: false,
-                platforms: Platforms::All,
-            };
-            (provider.clone(), filter)
         })
     }
 

@@ -131,7 +131,7 @@ fn the_trust_file_of_a_mirror_file_has_to_exist() {
     copy(&author, FROM, TO, &asked)
         .exits(1)
         .without_result()
-        .says("error plans/trust.toml plans/mirror.toml");
+        .says("error plans/trust.toml 2");
     author.scene.write(
         "plans/trust.toml",
         TRUST.replace("acme.asc", "stranger.asc"),

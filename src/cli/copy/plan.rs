@@ -13,8 +13,7 @@ use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Arguments;
 use crate::cli::error::CommandError;
-use crate::cli::session::requested::entries;
-use crate::cli::session::{Session, Wanted, WantedVersions};
+use crate::cli::session::{Session, Wanted, WantedVersions, requested};
 
 /// The providers to copy.
 #[derive(Default)]
@@ -42,10 +41,10 @@ impl Plan {
     ) -> Result<Self, CommandError> {
         let is_selective = file.is_some() || !arguments.from_lock.is_empty();
         let mut filters: BTreeMap<ProviderAddr, Vec<VersionFilter>> = BTreeMap::new();
-        let items = file.into_iter().flat_map(entries);
-        let items = items.map(|item| (item.provider, item.filter));
-        for (provider, filter) in items.chain(locks.filters()) {
-            filters.entry(provider).or_default().push(filter);
+        let entries = file.into_iter().flat_map(|file| file.providers);
+        for entry in entries.chain(requested::locked(locks)) {
+            let filter = requested::filter(&entry);
+            filters.entry(entry.provider).or_default().push(filter);
         }
         let named = arguments.providers.len();
         let mut texts = arguments.providers.clone();

@@ -23,9 +23,9 @@ use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
 use tfoci::source::{Source, SourceAddr};
+use tfoci::trust::Policy;
 
 use pins::Pins;
-use plan::Requested;
 
 use super::Ending;
 use super::arguments::ORIGIN;
@@ -34,7 +34,7 @@ use super::error::CommandError;
 use super::number;
 use super::printer::Tone;
 use super::report::{Extent, MIRROR};
-use super::session::{Session, TrustPath, requested};
+use super::session::{REFUSED, Session, TrustPath, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -134,21 +134,28 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let has_files = arguments.file.is_some()
-        || !arguments.from_lock.is_empty()
-        || !arguments.from_config.is_empty();
-    if arguments.providers.is_empty() && !has_files {
-        return Err(CommandError::usage("no provider is named").advising(
-            "name providers, such as `hashicorp/random`; or `--file`, `--from-lock`, `--from-config`",
-        ));
-    }
+    refuse_nothing(&arguments)?;
     let elsewhere = arguments.from.as_deref().filter(|from| *from != ORIGIN);
     let from: Option<SourceAddr> = elsewhere.map(str::parse).transpose()?;
     let http = session.http()?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;
-    let requested = Requested::read(&arguments, session)?;
-    let trust_file = pins::trust_file(&arguments, &requested)?;
-    let tasks = plan::tasks(&arguments, requested, session, &locks, &http)?;
+    let file = arguments.file.as_deref().map(requested::mirror_file);
+    let file = file.transpose()?;
+    let trust = TrustPath::of(&arguments.trust, file.as_ref());
+    let pinning = match arguments.pin_new {
+        true => Some(pins::trust_file(trust.clone())?),
+        false => None,
+    };
+    let policy = policy(&arguments, trust.as_ref(), session)?;
+    let tasks = plan::tasks(&arguments, file, &policy, session, &locks, &http)?;
+    if let (Some(trust), None) = (trust, &pinning) {
+        let providers = tasks.iter().map(|task| &task.provider);
+        let consequence = match arguments.require_pinned {
+            true => REFUSED,
+            false => "the keys that their origins serve are believed",
+        };
+        session.warn_of_unmatched_in(&trust.path, &policy, providers, consequence);
+    }
     let is_strict =
         |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
     let (tasks, unpinned): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_strict);
@@ -161,7 +168,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let results = Results {
         session,
         locks,
-        pins: trust_file.map(|file| pins(file, &arguments, &tasks, session)),
+        pins: pinning.map(|file| pins(file, &arguments, &tasks, session)),
         unverified: AtomicUsize::new(0),
     };
     for task in unpinned {
@@ -170,9 +177,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         results.add(Err(problem.of(Subject::provider(&task.provider), At::Here)));
     }
     let source = source(from, &http, session)?;
-    let on_result = |result| results.add(result);
     let options = options(&arguments, session);
     let has_unread = arguments.recheck && tasks.iter().any(has_registry);
+    let on_result = |result| results.add(result);
     mirror(tasks, &source, &options, &reporter, &on_result).await;
     let unverified = results.unverified.into_inner();
     if let Some(pins) = results.pins
@@ -183,12 +190,31 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if arguments.require_pinned && unverified > 0 {
         note_unverified(unverified, session);
     }
-    if has_unread {
-        let text = "--recheck read no packages of a registry, only manifests and evidence. \
-                    `tfoci copy` from it into an empty directory reads packages too";
-        session.printer.line(Tone::Plain, "Note", text);
-    }
+    note_unread(has_unread, session);
     Ok(session.report.finish())
+}
+
+fn refuse_nothing(arguments: &Arguments) -> Result<(), CommandError> {
+    let has_files = arguments.file.is_some()
+        || !arguments.from_lock.is_empty()
+        || !arguments.from_config.is_empty();
+    if arguments.providers.is_empty() && !has_files {
+        return Err(CommandError::usage("no provider is named").advising(
+            "name providers, such as `hashicorp/random`; or `--file`, `--from-lock`, `--from-config`",
+        ));
+    }
+    Ok(())
+}
+
+/// The policy of the trust file, which need not exist yet with `--pin-new`, and of the options.
+fn policy(
+    arguments: &Arguments,
+    trust: Option<&TrustPath>,
+    session: &Session,
+) -> Result<Policy, CommandError> {
+    let trust = trust.filter(|trust| !arguments.pin_new || trust.path.exists());
+    let policy = session.policy(&arguments.trust, trust)?;
+    Ok(policy.with_allow_unsigned(session.patterns(&arguments.allow_unsigned)?))
 }
 
 fn has_registry(task: &Task) -> bool {
@@ -268,6 +294,16 @@ impl Results<'_> {
             Err(failure) => report.failed(to_error(failure)),
         }
     }
+}
+
+/// Notes that `--recheck` did not read everything.
+fn note_unread(has_unread: bool, session: &Session) {
+    if !has_unread {
+        return;
+    }
+    let text = "--recheck read no packages of a registry, only manifests and evidence. \
+                `tfoci copy` from it into an empty directory reads packages too";
+    session.printer.line(Tone::Plain, "Note", text);
 }
 
 /// Notes with `--require-pinned` that versions in the store were not verified again.

@@ -19,22 +19,13 @@ use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
 use tfoci::trust::rule::Unsigned;
 use tfoci::trust::{self, KeyFile};
 
-use super::Arguments;
-use super::plan::Requested;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Tone;
 use crate::cli::session::{NamedBy, Session, TrustPath, read, trust_text};
 
 /// The trust file that receives new keys; it need not exist yet.
-pub(super) fn trust_file(
-    arguments: &Arguments,
-    requested: &Requested,
-) -> Result<Option<TrustPath>, CommandError> {
-    if !arguments.pin_new {
-        return Ok(None);
-    }
-    let trust = requested.trust_file(arguments);
+pub(super) fn trust_file(trust: Option<TrustPath>) -> Result<TrustPath, CommandError> {
     let trust = trust.ok_or_else(|| {
         CommandError::usage("there is no trust file into which new keys could be written").advising(
             "name it with `--trust FILE`, or by `trust` in the mirror file: it may be a new one",
@@ -43,7 +34,7 @@ pub(super) fn trust_file(
     // A file that cannot be written fails here, and not after everything was copied.
     let staged = Staged::new(&trust.path);
     staged.map_err(|error| CommandError::file(error, trust.named_by.text()))?;
-    Ok(Some(trust))
+    Ok(trust)
 }
 
 /// The keys of mirrored releases, and the trust file that receives them.

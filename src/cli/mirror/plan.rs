@@ -1,12 +1,9 @@
 //! The tasks of `tfoci mirror`, from arguments, mirror files, lock files and configurations.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::config::MirrorFile;
-use tfoci::configuration::{ReadAs, Requirements};
-use tfoci::error::{printable, printable_path};
+use tfoci::address::ProviderAddr;
+use tfoci::config::{MirrorEntry, MirrorFile};
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Task, VersionFilter};
 use tfoci::outcome::Failure;
@@ -16,91 +13,26 @@ use tfoci::trust::Policy;
 use super::Arguments;
 use crate::cli::error::CommandError;
 use crate::cli::session::place::refuse_other;
-use crate::cli::session::requested::{self, Item, entries, mirror_file, trust_file};
-use crate::cli::session::{REFUSED, Session, TrustPath, check, data_directory, workspace};
-
-/// The addresses among the arguments, and the mirror file. A file that is a pipe can be read only once.
-pub(super) struct Requested {
-    items: Vec<Item>,
-    file: Option<MirrorFile>,
-}
-
-impl Requested {
-    pub(super) fn read(arguments: &Arguments, session: &Session) -> Result<Self, CommandError> {
-        let file = arguments.file.as_deref();
-        let file = file.map(mirror_file);
-        let items = arguments.providers.iter().map(|text| {
-            let selection = session.selection(text)?;
-            let is_any = selection.constraints.is_any();
-            Ok(Item {
-                provider: selection.provider,
-                filter: VersionFilter {
-                    versions: selection.constraints,
-                    newest: is_any.then_some(1),
-                    prereleases: false,
-                    platforms: Platforms::All,
-                },
-                to: Vec::new(),
-            })
-        });
-        Ok(Self {
-            file: file.transpose()?,
-            items: items.collect::<Result<_, CommandError>>()?,
-        })
-    }
-
-    /// The trust file of the command line, or else that of the mirror file.
-    pub(super) fn trust_file(&self, arguments: &Arguments) -> Option<TrustPath> {
-        TrustPath::of(&arguments.trust, self.file.as_ref())
-    }
-}
+use crate::cli::session::{Session, check, requested};
 
 /// The tasks for all requested providers.
 pub(super) fn tasks(
     arguments: &Arguments,
-    requested: Requested,
+    file: Option<MirrorFile>,
+    policy: &Policy,
     session: &Session,
     locks: &Locks,
     http: &Http,
 ) -> Result<Vec<Task>, CommandError> {
-    let Requested { mut items, file } = requested;
-    let policy = policy(arguments, file.as_ref(), session)?;
-    let listed = file.iter().flat_map(|file| &file.providers);
-    let listed = listed.map(|entry| &entry.provider);
-    let named = items.iter().map(|item| &item.provider).chain(listed);
-    let named = named.map(|provider| provider.hostname().clone()).collect();
-    items.extend(found(arguments, &named, session, locks, http)?);
-    if let (Some(item), [], Some(path)) = (items.first(), &*arguments.to, &arguments.file) {
-        let mut entries = file.iter().flat_map(|file| &file.providers);
-        let file = printable_path(path);
-        return Err(CommandError::usage(format!(
-            "nothing says where to mirror {}\n  the `to` of {file} is for the providers of that file only",
-            item.provider
-        ))
-        .advising(match entries.any(|entry| entry.provider == item.provider) {
-            true => format!("leave out the address: {file} has it"),
-            false => format!("name the store with `--to STORE`, or add the provider to {file}"),
-        }));
-    }
-    let trust_file = TrustPath::of(&arguments.trust, file.as_ref());
-    items.extend(file.into_iter().flat_map(entries));
+    let named = arguments.providers.iter();
+    let named = named.map(|text| requested::named(text, session));
+    let mut entries = named.collect::<Result<Vec<_>, _>>()?;
+    entries.extend(file.into_iter().flat_map(|file| file.providers));
+    entries.extend(found(arguments, &entries, session, locks, http)?);
     let excluded = session.patterns(&arguments.exclude)?;
-    items.retain(|item| !excluded.iter().any(|one| one.matches(&item.provider)));
-    if let (Some(trust), false) = (trust_file, arguments.pin_new) {
-        let providers = items.iter().map(|item| &item.provider);
-        let consequence = match arguments.require_pinned {
-            true => REFUSED,
-            false => "the keys that their origins serve are believed",
-        };
-        session.warn_of_unmatched_in(&trust.path, &policy, providers, consequence);
-    }
-    let tasks = assigned(
-        by_destination(items, arguments)?,
-        session,
-        &policy,
-        locks,
-        http,
-    )?;
+    entries.retain(|entry| !excluded.iter().any(|one| one.matches(&entry.provider)));
+    let by_destination = by_destination(entries, arguments)?;
+    let tasks = assigned(by_destination, session, policy, locks, http)?;
     Ok(match arguments.shard {
         Some(shard) => shard.of(tasks),
         None => tasks,
@@ -111,23 +43,19 @@ pub(super) fn tasks(
 /// that the user `named` in an argument or a mirror file.
 fn found(
     arguments: &Arguments,
-    named: &BTreeSet<Hostname>,
+    named: &[MirrorEntry],
     session: &Session,
     locks: &Locks,
     http: &Http,
-) -> Result<Vec<Item>, CommandError> {
-    let locked = locks.filters().map(|(provider, filter)| Item {
-        provider,
-        filter,
-        to: Vec::new(),
-    });
-    let mut found: Vec<Item> = locked.collect();
+) -> Result<Vec<MirrorEntry>, CommandError> {
+    let mut found: Vec<MirrorEntry> = requested::locked(locks).collect();
     for root in &arguments.from_config {
-        requested::directory(root, "--from-config")?;
-        found.extend(required(root, session)?);
+        found.extend(requested::required(root, session)?);
     }
-    let hosts = found.iter().map(|item| item.provider.hostname());
-    session.distrust(http, hosts.filter(|host| !named.contains(host)))?;
+    let host = |entry: &'_ MirrorEntry| entry.provider.hostname().clone();
+    let known: BTreeSet<_> = named.iter().map(host).collect();
+    let hosts = found.iter().map(|entry| entry.provider.hostname());
+    session.distrust(http, hosts.filter(|host| !known.contains(host)))?;
     Ok(found)
 }
 
@@ -167,71 +95,16 @@ fn assigned(
     Ok(tasks)
 }
 
-/// The trust policy: command-line options override the file.
-fn policy(
-    arguments: &Arguments,
-    file: Option<&MirrorFile>,
-    session: &Session,
-) -> Result<Policy, CommandError> {
-    let unsigned = session.patterns(&arguments.allow_unsigned)?;
-    let policy = if arguments.pin_new {
-        // With `--pin-new`, the file may not exist yet.
-        let trust = TrustPath::of(&arguments.trust, file);
-        let trust = trust.filter(|trust| trust.path.exists());
-        session.policy(&arguments.trust, trust.as_ref())?
-    } else {
-        let trust = trust_file(&arguments.trust, file, arguments.file.as_deref())?;
-        session.policy(&arguments.trust, trust.as_ref())?
-    };
-    Ok(policy.with_allow_unsigned(unsigned))
-}
-
-/// The providers that one configuration requires, each with the version that `init` would select.
-fn required(root: &Path, session: &Session) -> Result<impl Iterator<Item = Item>, CommandError> {
-    let read_as = ReadAs {
-        client: None,
-        default_host: session.default_host().clone(),
-        data: data_directory(),
-        workspace: workspace(),
-    };
-    let required = Requirements::read(root, &read_as).map_err(CommandError::Configuration)?;
-    for module in &required.not_followed {
-        let line = format!(
-            "{}: the module {} is not on this disk",
-            printable_path(root),
-            printable(module)
-        );
-        session.printer.warning(&line);
-    }
-    Ok(required
-        .providers
-        .into_iter()
-        .map(|(provider, versions)| Item {
-            provider,
-            filter: VersionFilter {
-                versions,
-                newest: Some(1),
-                prereleases: false,
-                platforms: Platforms::All,
-            },
-            to: Vec::new(),
-        }))
-}
-
 type Providers = BTreeMap<ProviderAddr, Vec<VersionFilter>>;
 
-/// Groups items by destination. `--to` overrides the stores of an item.
+/// Groups entries by destination. `--to` overrides the stores of an entry.
 fn by_destination(
-    items: Vec<Item>,
+    entries: Vec<MirrorEntry>,
     arguments: &Arguments,
 ) -> Result<BTreeMap<String, Providers>, CommandError> {
     let mut all: BTreeMap<String, Providers> = BTreeMap::new();
-    for Item {
-        provider,
-        mut filter,
-        to,
-    } in items
-    {
+    for entry in entries {
+        let mut filter = requested::filter(&entry);
         if let Some(newest) = arguments.newest {
             filter.newest = Some(newest.get());
         }
@@ -239,22 +112,20 @@ fn by_destination(
         if !arguments.platform.is_empty() {
             filter.platforms = Platforms::Among(arguments.platform.clone());
         }
-        let to = if arguments.to.is_empty() {
-            to
-        } else {
-            arguments.to.clone()
+        let stores = match arguments.to.as_slice() {
+            [] => entry.to.as_slice(),
+            given => given,
         };
-        if to.is_empty() {
+        let provider = entry.provider;
+        if stores.is_empty() {
             let message = format!("nothing says where to mirror {provider}");
-            return Err(CommandError::usage(message)
-                .advising("name the store with `--to STORE`, or with `to` in the mirror file"));
+            return Err(CommandError::usage(message).advising(
+                "name the store with `--to STORE`, or add the provider to the mirror file, with `to`",
+            ));
         }
-        for to in to {
-            let filters = all
-                .entry(to)
-                .or_default()
-                .entry(provider.clone())
-                .or_default();
+        for to in stores {
+            let providers = all.entry(to.clone()).or_default();
+            let filters = providers.entry(provider.clone()).or_default();
             filters.push(filter.clone());
         }
     }

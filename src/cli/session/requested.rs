@@ -1,76 +1,88 @@
-//! Providers that files request: mirror files and lock files.
+//! Which providers are requested, and which of their versions: by addresses, mirror files, lock files and configurations.
 
 use std::path::{Path, PathBuf};
 
-use tfoci::address::ProviderAddr;
-use tfoci::config::MirrorFile;
+use tfoci::config::{MirrorEntry, MirrorFile};
+use tfoci::configuration::{ReadAs, Requirements};
+use tfoci::constraint::VersionConstraints;
 use tfoci::disk;
-use tfoci::error::{Category, printable_path};
+use tfoci::error::{Category, printable, printable_path};
 use tfoci::lockfile::{FILE_NAME, LockFile};
 use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::platform::{Platform, Platforms};
+use tfoci::selection::Selection;
 
-use super::{NamedBy, TrustPath, read, read_text};
-use crate::cli::arguments::Trust;
+use super::{Session, data_directory, read, read_text, workspace};
 use crate::cli::error::CommandError;
 use crate::cli::printer::Printer;
 
-/// One requested provider.
-pub(in crate::cli) struct Item {
-    pub(in crate::cli) provider: ProviderAddr,
-    pub(in crate::cli) filter: VersionFilter,
-    /// The store addresses that a mirror file gives for this provider.
-    pub(in crate::cli) to: Vec<String>,
+/// The provider that an argument names.
+pub(in crate::cli) fn named(text: &str, session: &Session) -> Result<MirrorEntry, CommandError> {
+    let Selection {
+        provider,
+        constraints,
+    } = session.selection(text)?;
+    Ok(MirrorEntry::of(provider, constraints))
+}
+
+/// The versions that are locked.
+pub(in crate::cli) fn locked(locks: &Locks) -> impl Iterator<Item = MirrorEntry> {
+    locks.versions().map(|(provider, version)| {
+        let constraints = VersionConstraints::exactly(version.clone());
+        MirrorEntry::of(provider.clone(), constraints)
+    })
+}
+
+/// The providers that a configuration requires, each in the version that `init` would select.
+pub(in crate::cli) fn required(
+    root: &Path,
+    session: &Session,
+) -> Result<impl Iterator<Item = MirrorEntry>, CommandError> {
+    directory(root, "--from-config")?;
+    let read_as = ReadAs {
+        client: None,
+        default_host: session.default_host().clone(),
+        data: data_directory(),
+        workspace: workspace(),
+    };
+    let required = Requirements::read(root, &read_as).map_err(CommandError::Configuration)?;
+    for module in &required.not_followed {
+        let (root, module) = (printable_path(root), printable(module));
+        let line = format!("{root}: the module {module} is not on this disk");
+        session.printer.warning(&line);
+    }
+    let providers = required.providers.into_iter();
+    Ok(providers.map(|(provider, constraints)| MirrorEntry {
+        newest: Some(1),
+        ..MirrorEntry::of(provider, constraints)
+    }))
+}
+
+/// The versions that an entry selects: without constraints, the newest release.
+pub(in crate::cli) fn filter(entry: &MirrorEntry) -> VersionFilter {
+    let is_any = entry.constraints.is_any();
+    VersionFilter {
+        versions: entry.constraints.clone(),
+        newest: entry.newest.or(is_any.then_some(1)),
+        prereleases: entry.prereleases,
+        platforms: entry.platforms.clone(),
+    }
 }
 
 /// Reads a mirror file. The path of its trust file becomes relative to the working directory.
 pub(in crate::cli) fn mirror_file(path: &Path) -> Result<MirrorFile, CommandError> {
     let text = read_text(path, "--file")?;
-    let mut file = MirrorFile::parse(&text).map_err(|source| CommandError::MirrorFile {
-        path: path.to_owned(),
-        source: Box::new(source),
+    let mut file = MirrorFile::parse(&text).map_err(|source| {
+        CommandError::MirrorFile {
+            path: path.to_owned(),
+            source: Box::new(source),
+        }
     })?;
     // A pipe is in no directory of the user: its paths are relative to the working directory.
     let beside = path.parent().filter(|_| !path.starts_with("/dev"));
     let beside = beside.unwrap_or(Path::new(""));
     file.trust = file.trust.map(|trust| beside.join(trust));
     Ok(file)
-}
-
-/// The providers of a mirror file.
-pub(in crate::cli) fn entries(file: MirrorFile) -> impl Iterator<Item = Item> {
-    file.providers.into_iter().map(|entry| {
-        let is_any = entry.constraints.is_any();
-        Item {
-            provider: entry.provider,
-            filter: VersionFilter {
-                versions: entry.constraints,
-                newest: entry.newest.or(is_any.then_some(1)),
-                prereleases: entry.prereleases,
-                platforms: entry.platforms,
-            },
-            to: entry.to,
-        }
-    })
-}
-
-/// The trust file: that of `--trust`, or else that of the mirror file, which has to exist.
-pub(in crate::cli) fn trust_file(
-    arguments: &Trust,
-    file: Option<&MirrorFile>,
-    mirror_file: Option<&Path>,
-) -> Result<Option<TrustPath>, CommandError> {
-    match (TrustPath::of(arguments, file), mirror_file) {
-        (Some(trust), Some(file))
-            if trust.named_by == NamedBy::MirrorFile && !trust.path.exists() =>
-        {
-            let (path, file) = (printable_path(&trust.path), printable_path(file));
-            let message = format!("there is no trust file {path}\n  named by `trust` in {file}");
-            Err(CommandError::plain(Category::NotFound, message)
-                .advising("`tfoci mirror --pin-new` creates it, with the keys that it sees"))
-        }
-        (trust, _) => Ok(trust),
-    }
 }
 
 /// The platforms that `--platform` names; without any, that of this machine.

@@ -48,7 +48,7 @@ fn mistakes_in_a_mirror_file_are_reported_with_their_line() {
     scene.write("plans/mirror.toml", format!("{text}{TABLE}"));
     scene
         .run("--file plans/mirror.toml")
-        .says(1, "error plans/none.toml plans/mirror.toml");
+        .says(1, "error plans/none.toml 2");
     OriginScene::of([])
         .run("--file none.toml --to oci-layout:x")
         .says(1, "error No 2 --file");
