@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::Located;
-use super::{Fact, FileError, LARGEST, json, native};
+use super::{Fact, FileError, LARGEST, read};
 
 /// A file of a module's directory.
 #[derive(Clone, Copy, Debug)]
@@ -90,9 +90,9 @@ impl SourceFile<'_> {
             return Err((None, FileError::Large { limit: LARGEST }));
         }
         if self.name.ends_with(".json") {
-            json::read(self.bytes)
+            read::json(self.bytes)
         } else {
-            native::read(self.bytes)
+            read::hcl(self.bytes)
         }
     }
 }

@@ -17,8 +17,7 @@
 mod assembly;
 mod error;
 mod files;
-mod json;
-mod native;
+mod read;
 
 use std::collections::BTreeMap;
 
