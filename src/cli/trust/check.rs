@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
+use serde::Serialize;
 
 use tfoci::error::{Category, printable_path};
 use tfoci::release::KeyRing;
-use tfoci::trust::{self, Budget, KeyFile, TrustEntry, TrustFile};
+use tfoci::trust::{self, Doubt, KeyFile, TrustEntry, TrustFile};
 
-use super::document::{Check, Entry, Rules, Warning};
-use super::keys;
-use super::{rules, warnings};
+use super::keys::{self, Key, Rules};
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
 use crate::cli::json;
@@ -38,6 +37,49 @@ pub(super) struct Arguments {
     /// Exit with 3 if there is a warning
     #[arg(long)]
     strict: bool,
+}
+
+/// The document of a trust file.
+#[derive(Serialize)]
+struct Check {
+    schema: u32,
+    file: String,
+    entries: Vec<Entry>,
+    warnings: Vec<Warning>,
+    errors: Vec<json::Error>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    line: usize,
+    #[serde(rename = "match")]
+    pattern: String,
+    keys: Vec<Key>,
+    #[serde(flatten)]
+    rules: Rules,
+}
+
+/// A warning about a line.
+#[derive(Serialize)]
+struct Warning {
+    line: usize,
+    message: String,
+}
+
+impl From<&Doubt> for Warning {
+    fn from(doubt: &Doubt) -> Self {
+        Self {
+            line: doubt.line,
+            message: doubt.to_string(),
+        }
+    }
+}
+
+impl Check {
+    /// Whether the file has nothing in it, not even a mistake.
+    fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.errors.is_empty()
+    }
 }
 
 /// Prints every entry, warning and error of a trust file. An entry that cannot be used does not hide the others.
@@ -96,21 +138,29 @@ impl Checked<'_> {
     fn entry(&mut self, entry: &TrustEntry) -> Entry {
         let rings = entry.files.iter().filter_map(|file| self.ring(file));
         let rings: Vec<KeyRing> = rings.collect();
-        let described =
-            trust::describe(&rings, self.now, &Budget::default()).unwrap_or_else(|error| {
-                self.errors.push(error.into());
-                Vec::new()
+        let files = keys::of_files(&rings, self.now).unwrap_or_else(|error| {
+            self.errors.push(error.into());
+            Vec::new()
+        });
+        for (place, one) in files.iter().enumerate() {
+            let (key, file) = (&one.key.fingerprint, &one.file);
+            let mut earlier = files.iter().take(place);
+            let first = earlier.find(|first| first.key.fingerprint == *key && first.file != *file);
+            let twice = first.map(|first| {
+                let first = &first.file;
+                format!("the key {key} is in both {first} and {file}")
             });
-        let files = keys::described(&rings, described);
-        let warnings = warnings::of_keys(entry, &files, self.now);
-        self.warnings.extend(warnings);
+            let found = twice
+                .into_iter()
+                .chain(one.warning(entry.expired, self.now));
+            let line = entry.line;
+            self.warnings
+                .extend(found.map(|message| Warning { line, message }));
+        }
         Entry {
             line: entry.line,
             pattern: entry.pattern.to_string(),
-            keys: keys::pinned(&entry.pins, &files, self.now)
-                .into_iter()
-                .map(|key| key.with_comment(&entry.comments))
-                .collect(),
+            keys: keys::pinned(&entry.pins, &files, true, &entry.comments, self.now),
             rules: Rules::of(entry.unsigned, entry.expired, entry.weak),
         }
     }
@@ -120,13 +170,13 @@ impl Checked<'_> {
         if let Some(known) = self.read.get(&file.path) {
             return known.clone();
         }
-        let read = read_key(self.path, file).and_then(|bytes| {
+        let ring = read_key(self.path, file).and_then(|bytes| {
             let ring = bytes.map(|bytes| file.ring(bytes));
-            let described = trust::describe(ring.as_slice(), self.now, &Budget::default());
+            let described = keys::of_files(ring.as_slice(), self.now);
             described.map_err(|error| CommandError::key_file(self.path, file, error))?;
             Ok(ring)
         });
-        let ring = read.unwrap_or_else(|error| {
+        let ring = ring.unwrap_or_else(|error| {
             self.errors.push(error);
             None
         });
@@ -146,10 +196,10 @@ fn print(document: &Check, file: &TrustFile, printer: &Printer) {
         for key in &entry.keys {
             key.print(printer);
         }
-        let signers = keys::signers(&entry.keys, parsed.expired);
-        let signers = parsed.has_keys().then_some(&*signers);
-        rules::print_unsigned(signers, parsed.unsigned, None, printer);
-        rules::print_doubtful(parsed.expired, parsed.weak, printer);
+        let pinned = parsed.has_keys().then_some(&*entry.keys);
+        let rules = (parsed.unsigned, parsed.expired);
+        keys::print_unsigned(pinned, rules, None, printer);
+        keys::print_doubtful(parsed.expired, parsed.weak, printer);
     }
     for warning in &document.warnings {
         let (line, message) = (warning.line, &warning.message);

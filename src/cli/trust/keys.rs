@@ -1,4 +1,4 @@
-//! Pinned keys, as people and programs read them.
+//! Pinned keys and rules, as people and programs read them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::SystemTime;
@@ -8,8 +8,8 @@ use serde::Serialize;
 use tfoci::error::printable;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::release::KeyRing;
-use tfoci::trust::KeyDescription;
-use tfoci::trust::rule::Expired;
+use tfoci::trust::rule::{Expired, Unsigned, Weak};
+use tfoci::trust::{self, Budget, KeyDescription};
 
 use crate::cli::date::date;
 use crate::cli::printer::Printer;
@@ -40,91 +40,100 @@ pub(super) struct Key {
 /// Whether signatures by a key are accepted, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Status {
+enum Status {
     Usable,
     Expired,
     Revoked,
     CannotSign,
 }
 
-/// The keys of one file, or of one option.
-pub(super) struct DescribedFile {
-    pub(super) name: String,
-    pub(super) keys: Vec<KeyDescription>,
+/// A key of a file.
+pub(super) struct KeyOfFile {
+    pub(super) file: String,
+    pub(super) key: KeyDescription,
 }
 
-/// The keys of files, with their names.
-pub(super) fn described(rings: &[KeyRing], keys: Vec<Vec<KeyDescription>>) -> Vec<DescribedFile> {
-    let files = rings.iter().zip(keys);
-    let file = |(ring, keys): (&KeyRing, _)| DescribedFile {
-        name: printable(&ring.name),
-        keys,
-    };
-    files.map(file).collect()
+/// The rules of an entry, besides its keys.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct Rules {
+    unsigned: &'static str,
+    expired: &'static str,
+    weak: &'static str,
 }
 
-/// The keys that fingerprints and files pin: first those of the fingerprints.
-pub(super) fn pinned(pins: &[Fingerprint], files: &[DescribedFile], now: SystemTime) -> Vec<Key> {
-    let mut found = of_fingerprints(pins, files, now);
-    found.extend(keys(files).map(|(name, key)| Key::described(name, key, now)));
-    once(found)
+/// The keys of files. What one file says about a key, such as its revocation, counts for all.
+pub(super) fn of_files(rings: &[KeyRing], now: SystemTime) -> Result<Vec<KeyOfFile>, trust::Error> {
+    let described = trust::describe(rings, now, &Budget::default())?;
+    let keys = rings.iter().zip(described).flat_map(|(ring, keys)| {
+        let file = printable(&ring.name);
+        keys.into_iter().map(move |key| KeyOfFile {
+            file: file.clone(),
+            key,
+        })
+    });
+    Ok(keys.collect())
 }
 
-/// The keys that fingerprints pin, with what the files say about them.
-pub(super) fn of_fingerprints(
+impl KeyOfFile {
+    /// Whether signatures by this key are accepted now.
+    fn status(&self, now: SystemTime) -> Status {
+        let key = &self.key;
+        if key.is_revoked {
+            Status::Revoked
+        } else if !key.can_sign {
+            Status::CannotSign
+        } else if key.expires.is_some_and(|end| end <= now) {
+            Status::Expired
+        } else {
+            Status::Usable
+        }
+    }
+
+    /// The warning about a key that is revoked, cannot sign or has expired; `None` for a usable key.
+    pub(super) fn warning(&self, expired: Expired, now: SystemTime) -> Option<String> {
+        let what = match self.status(now) {
+            Status::Usable => return None,
+            Status::Revoked => "is revoked: signatures by it are refused".to_owned(),
+            Status::CannotSign => "may not sign: signatures by it are refused".to_owned(),
+            Status::Expired => {
+                let end = self.key.expires.map(date).unwrap_or_default();
+                let then = match expired {
+                    Expired::Warn => "accepted with a note",
+                    Expired::Refuse => "refused",
+                };
+                format!("expired on {end}: signatures by it are {then}")
+            }
+        };
+        let Self { file, key } = self;
+        Some(format!("the key {} in {file} {what}", key.fingerprint))
+    }
+}
+
+/// The keys that fingerprints pin, with what the files say about them; `are_pinned` says whether the keys of the files are pinned too. `comments`
+/// stand behind fingerprints in the trust file.
+pub(super) fn pinned(
     pins: &[Fingerprint],
-    files: &[DescribedFile],
+    files: &[KeyOfFile],
+    are_pinned: bool,
+    comments: &HashMap<Fingerprint, String>,
     now: SystemTime,
 ) -> Vec<Key> {
-    let found = pins.iter().map(|pin| {
-        let known = keys(files).find(|(_, key)| key.fingerprint == *pin);
-        match known {
-            Some((name, key)) => Key::described(name, key, now),
-            None => Key::named(pin),
-        }
+    let pins = pins.iter().map(|pin| {
+        let known = files.iter().find(|one| one.key.fingerprint == *pin);
+        known.map_or_else(|| Key::named(pin), |known| Key::described(known, now))
     });
-    once(found.collect())
-}
-
-/// The keys of all files, each with the name of its file.
-fn keys(files: &[DescribedFile]) -> impl Iterator<Item = (&str, &KeyDescription)> {
-    files.iter().flat_map(|file| {
-        let keys = file.keys.iter();
-        keys.map(|key| (file.name.as_str(), key))
-    })
-}
-
-/// Keeps the first of several keys with the same fingerprint.
-fn once(mut keys: Vec<Key>) -> Vec<Key> {
+    let files = files.iter().filter(|_| are_pinned);
+    let keys = pins.chain(files.map(|known| Key::described(known, now)));
     let mut seen = BTreeSet::new();
-    keys.retain(|key| seen.insert(key.fingerprint.clone()));
-    keys
-}
-
-/// The keys of which one has to sign, by their key ids.
-pub(super) fn signers(keys: &[Key], expired: Expired) -> String {
-    // Fits on a line.
-    const NAMED: usize = 3;
-    let can_sign = |key: &&Key| match key.status {
-        None | Some(Status::Usable) => true,
-        Some(Status::Expired) => expired == Expired::Warn,
-        Some(Status::Revoked | Status::CannotSign) => false,
-    };
-    let ids: Vec<&str> = keys.iter().filter(can_sign).map(Key::id).collect();
-    match ids.as_slice() {
-        [] => "a pinned key, and none that can sign is pinned".to_owned(),
-        [one] => (*one).to_owned(),
-        ids if ids.len() <= NAMED => ids.join(" or "),
-        ids => format!("one of {} keys", ids.len()),
-    }
+    let keys = keys.filter(|key| seen.insert(key.fingerprint.clone()));
+    let keys = keys.map(|key| Key {
+        comment: comments.get(&key.fingerprint).cloned(),
+        ..key
+    });
+    keys.collect()
 }
 
 impl Key {
-    /// The end of the fingerprint, as clients show it.
-    fn id(&self) -> &str {
-        self.fingerprint.key_id()
-    }
-
     /// A key that is known by its fingerprint only.
     fn named(fingerprint: &Fingerprint) -> Self {
         Self {
@@ -139,8 +148,9 @@ impl Key {
         }
     }
 
-    fn described(file: &str, key: &KeyDescription, now: SystemTime) -> Self {
-        let status = status(key, now);
+    fn described(known: &KeyOfFile, now: SystemTime) -> Self {
+        let KeyOfFile { file, key } = known;
+        let status = known.status(now);
         let end = key.expires.map(date);
         let expiry = match (status, &end) {
             (Status::Revoked, _) => ", revoked".to_owned(),
@@ -150,21 +160,14 @@ impl Key {
             (_, None) => ", does not expire".to_owned(),
         };
         Self {
-            fingerprint: key.fingerprint.clone(),
-            file: Some(file.to_owned()),
+            file: Some(file.clone()),
             user_id: key.user_id.clone(),
             algorithm: Some(key.algorithm.clone()),
             expires: end,
             status: Some(status),
-            comment: None,
             text: format!("{key}{expiry}   {file}"),
+            ..Self::named(&key.fingerprint)
         }
-    }
-
-    /// The key, with the comment that the trust file has about its fingerprint.
-    pub(super) fn with_comment(self, comments: &HashMap<Fingerprint, String>) -> Self {
-        let comment = comments.get(&self.fingerprint).cloned();
-        Self { comment, ..self }
     }
 
     /// Prints a line of the result, and one for the comment.
@@ -176,15 +179,66 @@ impl Key {
     }
 }
 
-/// Whether signatures by this key are accepted now.
-pub(super) fn status(key: &KeyDescription, now: SystemTime) -> Status {
-    if key.is_revoked {
-        Status::Revoked
-    } else if !key.can_sign {
-        Status::CannotSign
-    } else if key.expires.is_some_and(|end| end <= now) {
-        Status::Expired
-    } else {
-        Status::Usable
+impl Rules {
+    pub(super) fn of(unsigned: Unsigned, expired: Expired, weak: Weak) -> Self {
+        Self {
+            unsigned: unsigned.as_str(),
+            expired: expired.as_str(),
+            weak: weak.as_str(),
+        }
     }
+}
+
+/// The keys of which one has to sign, by their key ids.
+fn signers(keys: &[Key], expired: Expired) -> String {
+    // Fits on a line.
+    const NAMED: usize = 3;
+    let can_sign = |key: &&Key| match key.status {
+        None | Some(Status::Usable) => true,
+        Some(Status::Expired) => expired == Expired::Warn,
+        Some(Status::Revoked | Status::CannotSign) => false,
+    };
+    let keys = keys.iter().filter(can_sign);
+    let ids: Vec<&str> = keys.map(|key| key.fingerprint.key_id()).collect();
+    match ids.as_slice() {
+        [] => "a pinned key, and none that can sign is pinned".to_owned(),
+        ids if ids.len() <= NAMED => ids.join(" or "),
+        ids => format!("one of {} keys", ids.len()),
+    }
+}
+
+/// Prints what happens to a release without a signature. `pinned` are the pinned keys, if some are. `commands` names the commands, if others
+/// treat it differently.
+pub(super) fn print_unsigned(
+    pinned: Option<&[Key]>,
+    (unsigned, expired): (Unsigned, Expired),
+    commands: Option<&str>,
+    printer: &Printer,
+) {
+    let by = commands.map(|commands| format!(" by {commands}"));
+    let by = by.unwrap_or_default();
+    let text = match (pinned, unsigned) {
+        (Some(keys), _) => {
+            let signers = signers(keys, expired);
+            format!("refused: a release needs a signature by {signers}")
+        }
+        (None, Unsigned::Refuse) => format!("refused{by}: a release needs a signature, by any key"),
+        (None, Unsigned::Allow) => format!(
+            "accepted{by}: a release without a signature is shown as `checksum` or `unverified`"
+        ),
+    };
+    printer.result(&format!("unsigned  {text}"));
+}
+
+/// Prints what happens to signatures by expired keys and over weak digests.
+pub(super) fn print_doubtful(expired: Expired, weak: Weak, printer: &Printer) {
+    let then = |is_accepted| match is_accepted {
+        true => "accepted, with a note",
+        false => "refused",
+    };
+    let (expired, weak) = (then(expired == Expired::Warn), then(weak == Weak::Warn));
+    printer.result(&format!(
+        "expired   a signature by an expired key is {expired}"
+    ));
+    printer.result(&format!("weak      a signature with SHA-1 is {weak}"));
 }

@@ -1,15 +1,12 @@
 //! `tfoci trust`: what a trust file says.
 //!
-//! [`check`] prints a whole file with its mistakes, and [`show`] the entry that applies to one provider. [`keys`], [`rules`] and [`warnings`]
-//! put keys, rules and doubtful entries into words for both, and [`document`] defines their JSON. [`tfoci::trust`] parses trust files and
-//! decides what they allow. Neither command verifies a release or changes a file: `tfoci mirror --pin-new` adds keys.
+//! [`check`] prints a whole file with its mistakes, and [`show`] the entry that applies to one provider. [`keys`] puts keys and rules into words
+//! for both. [`tfoci::trust`] parses trust files and decides what they allow. Neither command verifies a release or changes a file: `tfoci
+//! mirror --pin-new` adds keys.
 
 mod check;
-mod document;
 mod keys;
-mod rules;
 mod show;
-mod warnings;
 
 use clap::{Args, Subcommand};
 

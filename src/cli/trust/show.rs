@@ -3,17 +3,15 @@
 use std::time::SystemTime;
 
 use clap::Args;
+use serde::{Serialize, Serializer};
 
+use tfoci::address::{ProviderAddr, ProviderPattern};
 use tfoci::authentication::Anchor;
 use tfoci::error::printable_path;
-use tfoci::release::KeyRing;
 use tfoci::trust::rule::Unsigned;
-use tfoci::trust::{self, Budget, PolicyEntry, Rule};
+use tfoci::trust::{PolicyEntry, Rule};
 
-use super::document::{Applied, Rules, Show};
-use super::keys::{self, DescribedFile, Key};
-use super::rules;
-use super::warnings;
+use super::keys::{self, Key, Rules};
 use crate::cli::Ending;
 use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
@@ -39,6 +37,35 @@ pub(super) struct Arguments {
     trust: Trust,
 }
 
+/// The document of what applies to a provider.
+#[derive(Serialize)]
+struct Show<'a> {
+    schema: u32,
+    provider: &'a ProviderAddr,
+    /// The entry of the trust file that applies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<Applied<'a>>,
+    pinned: bool,
+    keys: Vec<Key>,
+    /// For `push` and `mirror`.
+    writing: Rules,
+    /// For commands that read a store.
+    reading: Rules,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Applied<'a> {
+    file: String,
+    line: usize,
+    #[serde(rename = "match", serialize_with = "text")]
+    pattern: &'a ProviderPattern,
+}
+
+fn text<S: Serializer>(pattern: &ProviderPattern, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(pattern)
+}
+
 /// Prints the entry, the keys and the rules that apply to one provider. The rules of commands that write a store may differ from those of
 /// commands that read one.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
@@ -50,24 +77,13 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let given = policy.rule_for(&provider);
     let writing = given.clone().unwrap_or_default();
     let reading = given.unwrap_or_else(Rule::reading);
-    let files = described(&writing.keys, now)?;
-    let are_files_pinned = writing
-        .keys
-        .iter()
-        .any(|ring| ring.anchor == Anchor::Pinned);
-    let warnings = files.iter().flat_map(|file| {
-        let keys = file.keys.iter();
-        keys.filter_map(|key| warnings::of_key(key, &file.name, writing.expired, now))
-    });
-    let comments = entry.map(|entry| &entry.comments);
-    let with_comment = |key: Key| match comments {
-        Some(comments) => key.with_comment(comments),
-        None => key,
-    };
-    let pinned_keys = match are_files_pinned {
-        true => keys::pinned(&writing.pins, &files, now),
-        false => keys::of_fingerprints(&writing.pins, &files, now),
-    };
+    let files = keys::of_files(&writing.keys, now)?;
+    let mut rings = writing.keys.iter();
+    let are_pinned = rings.any(|ring| ring.anchor == Anchor::Pinned);
+    let warnings = files.iter();
+    let warnings = warnings.filter_map(|one| one.warning(writing.expired, now));
+    let comments = entry.map(|entry| entry.comments.clone());
+    let comments = comments.unwrap_or_default();
     let document = Show {
         schema: json::SCHEMA,
         provider: &provider,
@@ -77,7 +93,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
             pattern: &entry.pattern,
         }),
         pinned: writing.pinned(),
-        keys: pinned_keys.into_iter().map(with_comment).collect(),
+        keys: keys::pinned(&writing.pins, &files, are_pinned, &comments, now),
         writing: documented(&writing),
         reading: documented(&reading),
         warnings: warnings.collect(),
@@ -90,13 +106,6 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     }
     printer.document(&document);
     Ok(Ending::Done)
-}
-
-fn described(rings: &[KeyRing], now: SystemTime) -> Result<Vec<DescribedFile>, CommandError> {
-    Ok(keys::described(
-        rings,
-        trust::describe(rings, now, &Budget::default())?,
-    ))
 }
 
 fn documented(rule: &Rule) -> Rules {
@@ -135,9 +144,8 @@ fn print(
 fn print_rules(document: &Show<'_>, writing: &Rule, reading: &Rule, printer: &Printer) {
     let provider = document.provider;
     let print_unsigned = |rule: &Rule, commands| {
-        let signers = keys::signers(&document.keys, rule.expired);
-        let signers = rule.pinned().then_some(&*signers);
-        rules::print_unsigned(signers, rule.unsigned, commands, printer);
+        let pinned = rule.pinned().then_some(&*document.keys);
+        keys::print_unsigned(pinned, (rule.unsigned, rule.expired), commands, printer);
     };
     if writing.pinned() || writing.unsigned == reading.unsigned {
         print_unsigned(writing, None);
@@ -150,5 +158,5 @@ fn print_rules(document: &Show<'_>, writing: &Rule, reading: &Rule, printer: &Pr
             "pinned    no: --require-pinned refuses {provider}, unless a lock file lists its packages"
         ));
     }
-    rules::print_doubtful(writing.expired, writing.weak, printer);
+    keys::print_doubtful(writing.expired, writing.weak, printer);
 }
