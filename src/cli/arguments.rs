@@ -164,7 +164,7 @@ impl From<ClientName> for Client {
 }
 
 /// Which signatures are trusted.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Trust")]
 pub(super) struct Trust {
     /// Trust file: which keys may sign for which providers

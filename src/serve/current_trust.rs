@@ -5,24 +5,26 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::error::Error;
+use super::error::{Error, PolicyError};
 use super::watched_files::{Reader, WatchedFiles};
-use crate::address::{ProviderAddr, ProviderPattern};
+use crate::address::ProviderAddr;
 use crate::disk;
 use crate::examine::TrustOptions;
-use crate::release::Document;
-use crate::text;
-use crate::trust::{self, Policy, TrustFile};
+use crate::trust::Policy;
 
-/// The files that a policy comes from, and what the command line adds to it.
-#[derive(Clone, Debug, Default)]
+/// Reads a file, and notes that it has to be watched.
+pub type ReadFile<'a> = &'a mut dyn FnMut(&Path) -> Result<Vec<u8>, disk::Error>;
+
+/// Reads a policy, and each of its files only with the given function.
+pub type ReadPolicy = dyn Fn(ReadFile<'_>) -> Result<Policy, PolicyError> + Send + Sync;
+
+/// The files that a policy comes from.
+#[derive(Clone)]
 pub struct TrustFiles {
-    /// The trust file, which may name files of keys.
-    pub trust: Option<PathBuf>,
-    /// Files of keys for every provider.
-    pub keys: Vec<PathBuf>,
-    /// Providers that may lack a usable key or signature.
-    pub allow_unsigned: Vec<ProviderPattern>,
+    /// The file that messages name; `None` if there are no files.
+    pub path: Option<PathBuf>,
+    /// Reads the policy.
+    pub read: Arc<ReadPolicy>,
 }
 
 /// The trust options that apply now.
@@ -64,11 +66,13 @@ impl TrustFiles {
         self,
         apply: impl Fn(Policy) + Send + Sync + 'static,
     ) -> Result<Option<WatchedFiles>, Error> {
-        let Some(path) = self.trust.as_ref().or(self.keys.first()).cloned() else {
+        let Some(path) = self.path else {
             return Ok(None);
         };
+        let policy = self.read;
         let load = move |reader: &mut Reader| {
-            let policy = self.policy(reader)?;
+            let mut read = |path: &Path| reader.read(path).map(|bytes| bytes.to_vec());
+            let policy = policy(&mut read).map_err(Error::Policy)?;
             if !reader.is_unchanged() {
                 apply(policy);
             }
@@ -76,42 +80,4 @@ impl TrustFiles {
         };
         WatchedFiles::start(path, true, load).map(Some)
     }
-
-    /// Reads the policy.
-    fn policy(&self, reader: &mut Reader) -> Result<Policy, Error> {
-        let mut policy = Policy::default();
-        if let Some(path) = &self.trust {
-            let bytes = reader.read(path)?;
-            let text = text::decode(&bytes).map_err(|source| Error::Text {
-                path: path.clone(),
-                source,
-            })?;
-            let mut file = TrustFile::parse(text).map_err(at(path))?;
-            file.path.clone_from(path);
-            policy = file.resolve(|key| {
-                let path = path.with_file_name(&key.path);
-                if key.copy_of.is_some() && !disk::exists(&path)? {
-                    return Ok(None);
-                }
-                let bytes = reader.read(&path)?.to_vec();
-                key.check(&bytes).map_err(at(&path))?;
-                Ok::<_, Error>(Some(bytes))
-            })?;
-        }
-        let keys = self.keys.iter().map(|path| {
-            let name = path.display().to_string();
-            let bytes = reader.read(path)?.to_vec();
-            trust::check_key_file(&name, &bytes).map_err(at(path))?;
-            Ok(Document { name, bytes })
-        });
-        let keys = keys.collect::<Result<_, Error>>()?;
-        let policy = policy.with_keys(keys);
-        Ok(policy.with_allow_unsigned(self.allow_unsigned.clone()))
-    }
-}
-
-/// Names the file of an error.
-fn at(path: &Path) -> impl FnOnce(trust::Error) -> Error {
-    let path = path.to_owned();
-    |source| Error::Trust { path, source }
 }

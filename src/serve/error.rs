@@ -9,7 +9,9 @@ use crate::address::pattern;
 use crate::disk;
 use crate::error::{Category, Hint};
 use crate::text;
-use crate::trust;
+
+/// Why no policy can be read.
+pub type PolicyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The most tokens of a file. The token of a request is compared with all of them, which takes about a millisecond for this many.
 pub(super) const MOST_TOKENS: usize = 10_000;
@@ -36,12 +38,9 @@ pub enum Error {
     /// No key for signed links can be made.
     #[error("the system has no random numbers")]
     Random,
-    /// The trust file is invalid, or a file of keys has none.
-    #[error("{} cannot be used", crate::error::printable_path(.path))]
-    Trust { path: PathBuf, source: trust::Error },
-    /// The trust file is no text.
-    #[error("{} is {source}", crate::error::printable_path(.path))]
-    Text { path: PathBuf, source: text::Error },
+    /// The trust file or a file of keys cannot be used.
+    #[error(transparent)]
+    Policy(PolicyError),
     /// The operating system refused to listen on the address.
     #[error("cannot listen on {address}")]
     Listen {
@@ -97,8 +96,7 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
-            Self::Trust { source, .. } => source.category(),
-            Self::Tls { .. } | Self::Tokens { .. } | Self::Keys { .. } | Self::Text { .. } => {
+            Self::Tls { .. } | Self::Tokens { .. } | Self::Keys { .. } | Self::Policy(_) => {
                 Category::Malformed
             }
             Self::Random | Self::Listen { .. } => Category::Local,
@@ -110,9 +108,7 @@ impl Hint for Error {
     fn hint(&self) -> Option<String> {
         let text = match self {
             Self::Disk(error) => return error.hint(),
-            Self::Trust { source, .. } => return source.hint(),
-            Self::Text { .. }
-            | Self::Tokens {
+            Self::Tokens {
                 source: TokensError::Text(_),
                 ..
             } => text::SAVE_AS_UTF8,

@@ -42,8 +42,8 @@ mod settings;
 mod watched_files;
 
 pub use cached::Ages;
-pub use current_trust::TrustFiles;
-pub use error::Error;
+pub use current_trust::{ReadFile, ReadPolicy, TrustFiles};
+pub use error::{Error, PolicyError};
 pub use listing::ProviderListing;
 pub use notice::{Denied, Notice, Observer, RequestRecord};
 pub use served::{ServedPackage, ServedVersion};

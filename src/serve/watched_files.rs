@@ -85,7 +85,7 @@ impl WatchedFiles {
             ..Reader::default()
         };
         match load(&mut reader) {
-            Err(Error::Disk(disk::Error::Special { .. })) if was_read => {}
+            Err(_) if was_read && reader.pipe.is_some() => {}
             loaded => loaded?,
         }
         Ok(Self {
@@ -126,8 +126,8 @@ impl WatchedFiles {
                     let text = format!("{path}, which stays in use as it was");
                     let notice = Notice::warning("not-reloaded", "Refused", text);
                     let reason = match &error {
-                        // It may name another file: the key of the certificate.
-                        Error::Disk(error) => error,
+                        // It may name another file, such as the key of the certificate.
+                        Error::Disk(_) | Error::Policy(_) => &error,
                         error => error.source().unwrap_or(error),
                     };
                     observer.notice(notice.because(reason));

@@ -403,12 +403,12 @@ fn a_trust_file_and_its_keys_are_read_again_when_they_change() {
     is(true);
     // A file that cannot be used leaves the last policy in use.
     for (text, says) in [
-        (&b"[[provider"[..], "the trust file is malformed"),
+        (&b"[[provider"[..], "trust.toml is not a trust file: "),
         (
             b"[[provider]]\nmatch = \"*/*/*\"\nkeyz = []\n",
-            "the trust file is malformed: line 3, column 1: unknown field `keyz`, expected one of `match`, `keys`, `unsigned`, `expired`, `weak`\n",
+            "trust.toml is not a trust file: the trust file is malformed: line 3, column 1: unknown field `keyz`, expected one of `match`, `keys`, `unsigned`, `expired`, `weak`\n",
         ),
-        (b"\xff\xfe[\0", "UTF-16 text, expected UTF-8"),
+        (b"\xff\xfe[\0", "trust.toml is UTF-16 text, expected UTF-8"),
     ] {
         store.scene.write("trust.toml", text);
         server.signal(Signal::HUP);

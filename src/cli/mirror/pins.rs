@@ -263,9 +263,9 @@ fn keep(trust: &Path, copy: &KeyFile, seen: &FirstSeen) -> Result<(), CommandErr
 }
 
 fn current(path: &Path, named_by: NamedBy) -> Result<String, CommandError> {
-    if path.exists() {
-        trust_text(path, named_by.text())
-    } else {
-        Ok(String::new())
+    if !path.exists() {
+        return Ok(String::new());
     }
+    let bytes = read(path, named_by.text())?;
+    trust_text(path, &bytes, named_by.text()).map(str::to_owned)
 }

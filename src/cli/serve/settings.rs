@@ -20,8 +20,9 @@ use tfoci::store::endpoint::MappingError;
 use tfoci::store::{Endpoint, Registry};
 
 use super::Arguments;
+use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
-use crate::cli::session::{Session, exclusion};
+use crate::cli::session::{Session, TrustPath, exclusion, policy};
 use crate::cli::trace::Trace;
 
 /// The settings for these arguments.
@@ -82,13 +83,28 @@ pub(super) fn of(
         grace: Duration::from_secs(arguments.grace.into()),
         redirects: arguments.redirect,
         trust,
-        trust_files: TrustFiles {
-            trust: arguments.trust.trust.trust.clone(),
-            keys: arguments.trust.trust.key.clone(),
-            allow_unsigned,
-        },
+        trust_files: trust_files(&arguments.trust.trust, allow_unsigned),
         fill,
     })
+}
+
+/// The policy that the server reads again when its files change.
+fn trust_files(arguments: &Trust, allow_unsigned: Vec<ProviderPattern>) -> TrustFiles {
+    let arguments = arguments.clone();
+    let file = TrustPath::of(&arguments, None);
+    TrustFiles {
+        path: arguments
+            .trust
+            .clone()
+            .or_else(|| arguments.key.first().cloned()),
+        read: Arc::new(move |read| {
+            let mut read = |path: &Path, named_by: &str| {
+                read(path).map_err(|error| CommandError::file(error, named_by))
+            };
+            let policy = policy(&arguments, file.as_ref(), &mut read, |_, _| ())?;
+            Ok(policy.with_allow_unsigned(allow_unsigned.clone()))
+        }),
+    }
 }
 
 /// The files of the certificate; `None` with `--plain-http`.

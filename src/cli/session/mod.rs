@@ -392,13 +392,15 @@ pub(super) fn read(path: &Path, named_by: &str) -> Result<Vec<u8>, CommandError>
     disk::read(path, LARGEST_FILE).map_err(|error| CommandError::file(error, named_by))
 }
 
-/// Reads a file of text. `named_by` says what names it, as for [`read`].
-pub(super) fn read_text(path: &Path, named_by: &str) -> Result<String, CommandError> {
-    let bytes = read(path, named_by)?;
-    let text = text::decode(&bytes).map_err(|mistake| {
+/// The text of a file. `named_by` says what names it, as for [`read`].
+pub(super) fn decode<'a>(
+    path: &Path,
+    bytes: &'a [u8],
+    named_by: &str,
+) -> Result<&'a str, CommandError> {
+    text::decode(bytes).map_err(|mistake| {
         let path = printable_path(path);
         CommandError::usage(format!("{path} is {mistake}\n  named by {named_by}"))
             .advising(text::SAVE_AS_UTF8)
-    })?;
-    Ok(text.to_owned())
+    })
 }

@@ -12,7 +12,7 @@ use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::platform::{Platform, Platforms};
 use tfoci::selection::Selection;
 
-use super::{Session, data_directory, read, read_text, workspace};
+use super::{Session, data_directory, decode, read, workspace};
 use crate::cli::error::CommandError;
 use crate::cli::printer::Printer;
 
@@ -71,8 +71,8 @@ pub(in crate::cli) fn filter(entry: &MirrorEntry) -> VersionFilter {
 
 /// Reads a mirror file. The path of its trust file becomes relative to the working directory.
 pub(in crate::cli) fn mirror_file(path: &Path) -> Result<MirrorFile, CommandError> {
-    let text = read_text(path, "--file")?;
-    let mut file = MirrorFile::parse(&text).map_err(|source| {
+    let bytes = read(path, "--file")?;
+    let mut file = MirrorFile::parse(decode(path, &bytes, "--file")?).map_err(|source| {
         CommandError::MirrorFile {
             path: path.to_owned(),
             source: Box::new(source),

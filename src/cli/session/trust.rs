@@ -12,7 +12,7 @@ use tfoci::outcome::Failure;
 use tfoci::release::Document;
 use tfoci::trust::{self, KeyFile, Policy, TrustFile};
 
-use super::{Session, read, read_text};
+use super::{Session, decode, read};
 use crate::cli::arguments::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
 use crate::cli::error::named_by;
@@ -103,7 +103,7 @@ impl Session {
         arguments: &Trust,
         file: Option<&TrustPath>,
     ) -> Result<Policy, CommandError> {
-        policy(arguments, file, |path, file| {
+        policy(arguments, file, &mut read, |path, file| {
             let name = printable_path(path);
             let doubts = trust::doubts(file);
             for doubt in doubts.iter().take(SHOWN) {
@@ -119,15 +119,21 @@ impl Session {
     }
 }
 
-/// The policy of an optional trust file and of the keys of `--key`. `look` sees the trust file first.
+/// Reads a file. The text says what names it.
+type ReadFile<'a> = &'a mut dyn FnMut(&Path, &str) -> Result<Vec<u8>, CommandError>;
+
+/// The policy of an optional trust file and of the keys of `--key`. `read` reads each file, and is told what names it. `look` sees the trust file
+/// first.
 pub(in crate::cli) fn policy(
     arguments: &Trust,
     file: Option<&TrustPath>,
+    read: ReadFile<'_>,
     look: impl FnOnce(&Path, &TrustFile),
 ) -> Result<Policy, CommandError> {
     let mut policy = Policy::default();
     if let Some(TrustPath { path, named_by }) = file {
-        let file = TrustFile::parse(&trust_text(path, named_by.text())?);
+        let bytes = read(path, named_by.text())?;
+        let file = TrustFile::parse(trust_text(path, &bytes, named_by.text())?);
         let mut file = file.map_err(|source| {
             let shown = match named_by {
                 NamedBy::User => source,
@@ -137,7 +143,7 @@ pub(in crate::cli) fn policy(
         })?;
         path.clone_into(&mut file.path);
         look(path, &file);
-        policy = file.resolve(|key| read_key(path, key))?;
+        policy = file.resolve(|key| read_key(path, key, &mut *read))?;
     }
     let document = |path: &PathBuf| {
         if let Some(text) = path.to_str().filter(|_| !path.exists())
@@ -166,6 +172,7 @@ pub(in crate::cli) fn policy(
 pub(in crate::cli) fn read_key(
     trust: &Path,
     key: &KeyFile,
+    mut read: impl FnMut(&Path, &str) -> Result<Vec<u8>, CommandError>,
 ) -> Result<Option<Vec<u8>>, CommandError> {
     let path = trust.with_file_name(&key.path);
     if key.copy_of.is_some() && !disk::exists(&path).map_err(Failure::from)? {
@@ -177,9 +184,13 @@ pub(in crate::cli) fn read_key(
     Ok(Some(bytes))
 }
 
-/// Reads the text of a trust file. `named_by` says what names it.
-pub(in crate::cli) fn trust_text(path: &Path, named_by: &str) -> Result<String, CommandError> {
-    let text = read_text(path, named_by)?;
+/// The text of a trust file. `named_by` says what names it.
+pub(in crate::cli) fn trust_text<'a>(
+    path: &Path,
+    bytes: &'a [u8],
+    named_by: &str,
+) -> Result<&'a str, CommandError> {
+    let text = decode(path, bytes, named_by)?;
     if text.trim_start().starts_with("-----BEGIN PGP ") {
         return Err(CommandError::usage(format!(
             "{} is not a trust file\n  received an armored OpenPGP key",

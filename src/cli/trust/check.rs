@@ -16,7 +16,7 @@ use crate::cli::Ending;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Printer;
-use crate::cli::session::{Session, read_key, trust_text};
+use crate::cli::session::{Session, read, read_key, trust_text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -85,7 +85,9 @@ impl Check {
 /// Prints every entry, warning and error of a trust file. An entry that cannot be used does not hide the others.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let path = &arguments.file;
-    let (file, errors) = TrustFile::check(&trust_text(path, "the argument FILE")?)
+    let named_by = "the argument FILE";
+    let bytes = read(path, named_by)?;
+    let (file, errors) = TrustFile::check(trust_text(path, &bytes, named_by)?)
         .map_err(|error| CommandError::trust_file(path, error))?;
     let errors = errors.into_iter();
     let mut checked = Checked {
@@ -170,7 +172,7 @@ impl Checked<'_> {
         if let Some(known) = self.read.get(&file.path) {
             return known.clone();
         }
-        let ring = read_key(self.path, file).and_then(|bytes| {
+        let ring = read_key(self.path, file, read).and_then(|bytes| {
             let ring = bytes.map(|bytes| file.ring(bytes));
             let described = keys::of_files(ring.as_slice(), self.now);
             described.map_err(|error| CommandError::key_file(self.path, file, error))?;

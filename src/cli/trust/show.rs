@@ -17,7 +17,7 @@ use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Printer;
-use crate::cli::session::{Session, TrustPath, policy};
+use crate::cli::session::{Session, TrustPath, policy, read};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let provider = session.provider(&arguments.provider, "trust show")?;
     let now = SystemTime::now();
     let file = TrustPath::of(&arguments.trust, None);
-    let policy = policy(&arguments.trust, file.as_ref(), |_, _| ())?;
+    let policy = policy(&arguments.trust, file.as_ref(), &mut read, |_, _| ())?;
     let entry = policy.entry_for(&provider);
     let given = policy.rule_for(&provider);
     let writing = given.clone().unwrap_or_default();
