@@ -15,8 +15,10 @@ use crate::cli::printer::{Printer, Tone};
 pub(in crate::cli) struct Everything {
     /// Its providers, sorted.
     pub(in crate::cli) providers: Vec<ProviderAddr>,
-    /// The number of repositories that do not match the store's template, and the name of one.
-    others: (usize, Option<String>),
+    /// The number of repositories that do not match the store's template.
+    others: usize,
+    /// The name of one of them.
+    example: Option<String>,
     /// The directories of incomplete layouts.
     unfinished: Vec<PathBuf>,
     endpoint: Endpoint,
@@ -51,16 +53,13 @@ impl Everything {
     /// Prints which repositories are left out, and which host was assumed.
     pub(in crate::cli) fn note(&self, printer: &Printer) {
         let endpoint = &self.endpoint;
-        let (others, example) = &self.others;
-        if *others > 0 {
-            let repositories = match others {
+        if self.others > 0 {
+            let repositories = match self.others {
                 1 => "1 repository that does not match".to_owned(),
                 others => format!("{others} repositories that do not match"),
             };
-            let example = example
-                .as_ref()
-                .map(|example| format!(", such as {example}"));
-            let example = example.unwrap_or_default();
+            let example = self.example.iter().map(|name| format!(", such as {name}"));
+            let example: String = example.collect();
             let line = format!("{repositories} {endpoint}{example}");
             printer.line(Tone::Plain, "Skipped", &line);
         }
@@ -113,20 +112,19 @@ impl Session {
             is_host_assumed,
             unfinished,
         } = providers?.ok_or_else(|| unlisted(endpoint))?;
+        let example = example.map(|example| endpoint.name(&example));
         // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
         if providers.is_empty() {
             return Err(match endpoint.template() {
-                Some(_) => {
-                    let example = example.map(|example| endpoint.name(&example));
-                    no_repository_matches(endpoint, others, example.as_deref())
-                }
+                Some(_) => no_repository_matches(endpoint, others, example.as_deref()),
                 None => empty_store(endpoint),
             });
         }
         let is_assumed = is_host_assumed && *host == Hostname::default_origin();
         Ok(Everything {
             providers,
-            others: (others, example.map(|example| endpoint.name(&example))),
+            others,
+            example,
             unfinished,
             endpoint: endpoint.clone(),
             store: store.clone(),

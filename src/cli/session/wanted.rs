@@ -311,20 +311,13 @@ async fn addressed(
     digest: Option<Digest>,
     (endpoint, store): &(Endpoint, Store),
 ) -> Result<WantedVersions, CommandError> {
-    let provider = &selection.provider;
-    let stored = match stored_provider(endpoint, store, provider) {
-        Ok(stored) => stored,
-        Err(problem) => {
-            let at = At::read(endpoint.whole());
-            let from = Err(problem.of(Subject::provider(provider), at));
-            return Ok(WantedVersions { selection, from });
-        }
-    };
-    let Some(digest) = digest else {
-        return Ok(WantedVersions {
-            selection,
-            from: Ok(stored),
-        });
+    let from = stored_provider(endpoint, store, &selection.provider).map_err(|problem| {
+        let subject = Subject::provider(&selection.provider);
+        problem.of(subject, At::read(endpoint.whole()))
+    });
+    let (stored, digest) = match (from, digest) {
+        (Ok(stored), Some(digest)) => (stored, digest),
+        (from, _) => return Ok(WantedVersions { selection, from }),
     };
     let version = match selection.constraints.as_exact() {
         Some(version) => version.clone(),
