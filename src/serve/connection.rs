@@ -43,10 +43,10 @@ pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
 const CLOSING: Duration = Duration::from_secs(2);
 /// How long the header of a request may take. Clients send theirs in one packet. A longer limit would only help a client that
 /// holds connections open on purpose.
-const HEADER: Duration = Duration::from_secs(20);
+const LONGEST_HEADER: Duration = Duration::from_secs(20);
 /// How long a connection may be idle. It is longer than the 60 seconds of most load balancers, which would otherwise reuse connections that
 /// this server has closed.
-const IDLE: Duration = Duration::from_secs(75);
+const LONGEST_IDLE: Duration = Duration::from_secs(75);
 /// How long a client may read nothing of an answer, as in nginx. During this time the answer may hold an open file, or a transfer from the store.
 const STALLED: Duration = Duration::from_secs(60);
 /// How long the server reads and drops the bytes that a refused client still sends. The answer arrives within a second, and a client cannot
@@ -79,7 +79,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let watched = TokioIo::new(Watched::new(stream, phase.clone()));
     let of_request = phase.clone();
     let requests = hyper::service::service_fn(move |request| {
-        of_request.set(Phase::ANSWER);
+        of_request.store(ANSWER, Ordering::Relaxed);
         let sent = Sent {
             record: record(&request, address, service.shared.settings.tls.is_none()),
             service: service.clone(),
@@ -109,7 +109,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     connection.as_mut().graceful_shutdown();
     let ended = timeout(CLOSING, connection.as_mut()).await;
     // Answers have the grace of the server, which then aborts this task.
-    if ended.is_err() && phase.get() != Phase::HEADER {
+    if ended.is_err() && phase.load(Ordering::Relaxed) != HEADER {
         let _ended = connection.await;
     }
 }
@@ -219,7 +219,7 @@ struct Sent {
 
 impl Drop for Sent {
     fn drop(&mut self) {
-        self.phase.set(Phase::IDLE);
+        self.phase.store(IDLE, Ordering::Relaxed);
         self.permits.clear();
         let record = &mut self.record;
         record.seconds = self.began.elapsed().as_secs_f64();
@@ -268,24 +268,14 @@ impl Body for Sent {
 }
 
 /// What a connection does, shared by the connection and its requests.
-#[derive(Clone, Default)]
-struct Phase(Arc<AtomicU8>);
+type Phase = Arc<AtomicU8>;
 
-impl Phase {
-    const IDLE: u8 = 0;
-    /// A part of a header has arrived.
-    const HEADER: u8 = 1;
-    /// A request is answered.
-    const ANSWER: u8 = 2;
-
-    fn get(&self) -> u8 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn set(&self, phase: u8) {
-        self.0.store(phase, Ordering::Relaxed);
-    }
-}
+/// The connection waits for a request.
+const IDLE: u8 = 0;
+/// A part of a header has arrived.
+const HEADER: u8 = 1;
+/// A request is answered.
+const ANSWER: u8 = 2;
 
 /// A connection that ends when its client exceeds a limit of time.
 struct Watched<S> {
@@ -339,17 +329,17 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let this = &mut *self;
         let before = buffer.filled().len();
         let read = Pin::new(&mut this.stream).poll_read(context, buffer);
-        let phase = this.phase.get();
+        let phase = this.phase.load(Ordering::Relaxed);
         if read.is_ready() {
-            if phase == Phase::IDLE && buffer.filled().len() > before {
-                this.phase.set(Phase::HEADER);
+            if phase == IDLE && buffer.filled().len() > before {
+                this.phase.store(HEADER, Ordering::Relaxed);
                 this.reading = None;
             }
             return read;
         }
         let longest = match phase {
-            Phase::IDLE => IDLE,
-            Phase::HEADER => HEADER,
+            IDLE => LONGEST_IDLE,
+            HEADER => LONGEST_HEADER,
             _ => {
                 this.reading = None;
                 return Poll::Pending;

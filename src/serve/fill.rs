@@ -8,12 +8,10 @@
 //! client selects it and fails.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use futures_util::future::{Either, select};
 use moka::future::Cache;
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::timeout;
@@ -74,9 +72,15 @@ type VersionKey = (ProviderAddr, Version);
 /// A version that could not be mirrored.
 pub(super) struct FailedVersion {
     pub(super) problem: Arc<Problem>,
-    pub(super) is_hidden: bool,
     /// The failing answers of the origin in a row.
     answers: u32,
+}
+
+impl FailedVersion {
+    /// Whether clients do not see the version for a while.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.answers >= MOST_ANSWERS
+    }
 }
 
 /// The versions that are mirrored on demand.
@@ -336,17 +340,9 @@ impl Fill {
         };
         let failure = self.not_filled(failure);
         let known = self.failed.get(&key).await;
-        let answers = known.map_or(0, |known| known.answers);
-        let (is_hidden, answers) = match Cause::of(&failure.problem) {
-            Cause::Definite => (true, answers),
-            Cause::Answer => (answers + 1 >= MOST_ANSWERS, answers + 1),
-            Cause::Silence => (false, answers),
-        };
-        let failed = FailedVersion {
-            problem: failure.problem.clone(),
-            is_hidden,
-            answers,
-        };
+        let answers = known.map_or(0, |known| known.answers) + answers(&failure.problem);
+        let problem = failure.problem.clone();
+        let failed = FailedVersion { problem, answers };
         // If the policy has changed meanwhile, another one decides.
         if self.shared.trust.still_says(&trust, &key.0) {
             self.failed.insert(key, Arc::new(failed)).await;
@@ -364,46 +360,37 @@ impl Fill {
     }
 }
 
-/// Why a version cannot be mirrored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cause {
-    /// Another attempt would fail too: the origin lacks a file, or serves other bytes than it announces, or the policy refuses the version.
-    Definite,
-    /// The origin answered with an error.
-    Answer,
-    /// The origin did not answer, or the store failed.
-    Silence,
+/// Another attempt would fail too: the origin lacks a file, or serves other bytes than it announces, or the policy refuses the version.
+const DEFINITE: u32 = MOST_ANSWERS;
+/// The origin answered with an error.
+const ANSWER: u32 = 1;
+/// The origin did not answer, or the store failed.
+const SILENCE: u32 = 0;
+
+/// How many failing answers a failure counts as.
+fn answers(problem: &Problem) -> u32 {
+    match problem {
+        Problem::Blob(
+            blob::Error::Digest { .. } | blob::Error::Longer { .. } | blob::Error::Archive(_),
+        ) => DEFINITE,
+        Problem::Blob(_) => SILENCE,
+        Problem::Source(error) => of_source(error),
+        Problem::Package { source, .. } => answers(source),
+        problem if problem.category() == Category::Untrusted => DEFINITE,
+        _ => SILENCE,
+    }
 }
 
-impl Cause {
-    fn of(problem: &Problem) -> Self {
-        match problem {
-            Problem::Blob(
-                blob::Error::Digest { .. } | blob::Error::Longer { .. } | blob::Error::Archive(_),
-            ) => Self::Definite,
-            Problem::Blob(_) => Self::Silence,
-            Problem::Source(error) => Self::of_source(error),
-            Problem::Package { source, .. } => Self::of(source),
-            problem if problem.category() == Category::Untrusted => Self::Definite,
-            _ => Self::Silence,
-        }
-    }
-
-    fn of_source(error: &source::Error) -> Self {
-        match (error, error.category()) {
-            (source::Error::Http(http::Error::Large { .. }), _)
-            | (source::Error::Status { status: 410, .. }, _) => Self::Definite,
-            (
-                source::Error::Http(_)
-                | source::Error::Disk(_)
-                | source::Error::Credentials(_)
-                | source::Error::Late { .. }
-                | source::Error::Busy,
-                _,
-            ) => Self::Silence,
-            (_, Category::NotFound | Category::Untrusted) => Self::Definite,
-            _ => Self::Answer,
-        }
+fn of_source(error: &source::Error) -> u32 {
+    use source::Error;
+    match error {
+        Error::Http(http::Error::Large { .. }) | Error::Status { status: 410, .. } => DEFINITE,
+        Error::Http(_) | Error::Disk(_) | Error::Credentials(_) => SILENCE,
+        Error::Late { .. } | Error::Busy => SILENCE,
+        error => match error.category() {
+            Category::NotFound | Category::Untrusted => DEFINITE,
+            _ => ANSWER,
+        },
     }
 }
 
@@ -420,11 +407,12 @@ async fn on_one_thread<T: Send + 'static>(
     let working = jobs::in_thread(move || {
         let _place = place;
         runtime.block_on(async {
-            let ending = pin!(ending.wait_for(|is_ending| *is_ending));
-            // In this order, so that no work begins at the end.
-            match select(select(ending, cancelled), pin!(work())).await {
-                Either::Left(_) => None,
-                Either::Right((result, _)) => Some(result),
+            tokio::select! {
+                // In this order, so that no work begins at the end.
+                biased;
+                _ = ending.wait_for(|is_ending| *is_ending) => None,
+                _ = cancelled => None,
+                result = work() => Some(result),
             }
         })
     });

@@ -3,7 +3,7 @@
 //! Packages pass in bounded memory, and only as fast as the client reads. The last chunk is sent only after all bytes matched the digest
 //! ([`crate::blob::proven`]): if they do not match, the connection is closed before it, so a client never receives a complete wrong package.
 //! A verified package is remembered: ranges of it are then read from their offset, and an unchanged file is not hashed again. The state of the
-//! file is compared once more before its last chunk is sent.
+//! file is compared once more before its last chunk is sent. A range of a file that is not remembered is sent after all of it was verified.
 //!
 //! A range of a remembered package in an OCI registry is sent without verification: the digest covers the whole, and reading all of it for
 //! every range would cost the registry more than the client. A registry that sent the right bytes once could send others later. This does no

@@ -126,7 +126,7 @@ impl ServedStore {
         if listing.value.offered.contains(version)
             && let Some(fill) = &self.fill
         {
-            listing = self.filled(fill, provider, version, client).await?;
+            listing = self.filled(fill, &listing.value, version, client).await?;
         }
         let Some(served) = listing.value.versions.get(version) else {
             return Ok(listing);
@@ -156,10 +156,11 @@ impl ServedStore {
     async fn filled(
         self: &Arc<Self>,
         fill: &Arc<Fill>,
-        provider: &ProviderAddr,
+        old: &ProviderListing,
         version: &Version,
         client: &Client,
     ) -> Listing {
+        let provider = &old.provider;
         let destination = self.destination(provider).map_err(|problem| {
             let subject = Subject::version(provider, version);
             let at = At::written(self.shared.settings.endpoint.whole());
@@ -167,12 +168,18 @@ impl ServedStore {
         })?;
         let filled = fill.fill(provider, version, destination).await;
         let is_hidden =
-            || (fill.failures(provider)).any(|(failed, one)| failed == *version && one.is_hidden);
+            || (fill.failures(provider)).any(|(failed, one)| failed == *version && one.is_hidden());
         let since = match filled {
             Ok(mirrored_at) => mirrored_at,
             // A version that is hidden now is not a failure of the request.
             Err(Unavailable::Failed(_)) if is_hidden() => Instant::now(),
-            Err(reason) => return Err(reason),
+            Err(reason) => {
+                // The page says that the last attempt failed.
+                if matches!(reason, Unavailable::Failed(_)) && !old.failed.contains(version) {
+                    self.lists.invalidate(provider, Instant::now()).await;
+                }
+                return Err(reason);
+            }
         };
         self.lists.invalidate(provider, since).await;
         // The old list offers the version, which is not enough any more.
@@ -299,14 +306,11 @@ impl ServedStore {
         let (listing, offered) = future::join(listing, fill.offered(provider)).await;
         let mut listing = listing?;
         for (version, failed) in fill.failures(provider) {
-            match failed.is_hidden {
-                true => {
-                    let hidden = listing.hidden.entry(version);
-                    hidden.or_insert(failed.problem.clone());
-                }
-                false => {
-                    listing.failed.insert(version);
-                }
+            if failed.is_hidden() {
+                let hidden = listing.hidden.entry(version);
+                hidden.or_insert(failed.problem.clone());
+            } else {
+                listing.failed.insert(version);
             }
         }
         match offered {

@@ -165,9 +165,10 @@ impl Observer for Log {
             let colon = if text.is_empty() { "" } else { ": " };
             text.push_str(&format!("{colon}{}", hinted(error, notice.hint)));
         }
-        let tone = match notice.is_warning {
-            true => Tone::Warning,
-            false => Tone::Done,
+        let tone = if notice.is_warning {
+            Tone::Warning
+        } else {
+            Tone::Done
         };
         match name {
             // Health checks and scanners open connections without a handshake, so a terminal shows them only with `-v`.

@@ -248,9 +248,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         unmatched,
         listed: OnceLock::new(),
     });
-    let scheme = match arguments.is_plain() {
-        true => "http",
-        false => "https",
+    let scheme = if arguments.is_plain() {
+        "http"
+    } else {
+        "https"
     };
     let url = settings.url.clone();
     let provider_host = settings.provider_host.clone();

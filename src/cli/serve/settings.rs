@@ -40,26 +40,24 @@ pub(super) fn of(
     let url = arguments.url.as_ref();
     if let Some(url) = url.filter(|url| url.scheme() == "http") {
         if tls.is_some() {
-            let url = url.to_string();
-            return Err(CommandError::PlainUrl { url });
+            return Err(CommandError::PlainUrl {
+                url: url.to_string(),
+            });
         }
         session.printer.warning(&format!(
             "clients use network mirrors and registries over HTTPS only, and --url is {url}"
         ));
     }
     let host_of_url = url.and_then(host_of);
-    let fill = match arguments.fill {
-        true => Some(fill(arguments, endpoint, host_of_url.clone(), session)?),
-        false => None,
-    };
+    let fill = || fill(arguments, endpoint, host_of_url.clone(), session);
+    let fill = arguments.fill.then(fill).transpose()?;
     let allow_unsigned = patterns(&arguments.allow_unsigned, session)?;
     let trust = session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?;
     if trust.require_pinned && !arguments.trust.is_pinning() {
         return Err(CommandError::NoPins);
     }
-    let rate = arguments
-        .max_rate
-        .unwrap_or(if arguments.is_plain() { 0 } else { 500 });
+    let usual_rate = if arguments.is_plain() { 0 } else { 500 };
+    let rate = arguments.max_rate.unwrap_or(usual_rate);
     Ok(ServerSettings {
         endpoint: endpoint.clone(),
         registry,
@@ -234,16 +232,14 @@ pub(super) fn not_started(error: serve::Error, arguments: &Arguments) -> Command
         (&arguments.tls_cert, "--tls-cert"),
         (&arguments.tls_key, "--tls-key"),
     ];
-    match error {
-        serve::Error::Disk(error) => {
-            let is_at_fault =
-                |file: &Option<PathBuf>| file.is_some() && file.as_deref() == path_of(&error);
-            match files.into_iter().find(|(file, _)| is_at_fault(file)) {
-                Some((_, option)) => CommandError::file(error, option),
-                None => serve::Error::Disk(error).into(),
-            }
-        }
-        error => error.into(),
+    let serve::Error::Disk(error) = error else {
+        return error.into();
+    };
+    let path = path_of(&error);
+    let is_at_fault = |file: &Option<PathBuf>| path.is_some() && file.as_deref() == path;
+    match files.into_iter().find(|(file, _)| is_at_fault(file)) {
+        Some((_, option)) => CommandError::file(error, option),
+        None => serve::Error::Disk(error).into(),
     }
 }
 
