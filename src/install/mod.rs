@@ -50,6 +50,7 @@ mod entry_path;
 mod package;
 mod place;
 mod spelling;
+mod unfinished;
 
 pub(crate) use directories::refuse_unlocked;
 pub(crate) use download::Download;

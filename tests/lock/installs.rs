@@ -170,20 +170,28 @@ fn a_dry_run_and_a_data_directory() {
     install(&scene, "--into mirror").exits(2);
 }
 
-/// A killed `tofu init` leaves such a package, which `tofu init` refuses too.
+/// The state that a killed `tofu init` leaves, which `tofu init` then refuses.
 #[test]
-fn an_incomplete_package_is_refused() {
+fn an_incomplete_package_is_replaced() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
+    let tree = providers(&scene, "ours");
     let (here, host) = (&platforms()[0], origin.host());
     let one = format!("ours/.terraform/providers/{host}/acme/other/3.1.4/{here}");
     let executable = format!("{one}/terraform-provider-other_v3.1.4");
-    for damage in ["half", "a file more", "another file", "a link"] {
+    for (damage, code) in [
+        ("half", 0),
+        ("a file less", 0),
+        ("a file more", 3),
+        ("another file", 3),
+        ("a link", 3),
+    ] {
         match damage {
             "half" => {
                 fs::write(scene.path(&executable), "#!/bin").unwrap();
                 fs::remove_file(scene.path(format!("{one}/README.md"))).unwrap();
             }
+            "a file less" => fs::remove_file(scene.path(&executable)).unwrap(),
             "a file more" => fs::write(scene.path(format!("{one}/more")), "").unwrap(),
             "another file" => {
                 fs::remove_file(scene.path(format!("{one}/more"))).unwrap();
@@ -194,7 +202,10 @@ fn an_incomplete_package_is_refused() {
                 std::os::unix::fs::symlink("LICENSE", scene.path(&executable)).unwrap();
             }
         }
-        install(&scene, "").exits(3);
+        install(&scene, "").exits(code);
+        if code == 0 {
+            assert_eq!(providers(&scene, "ours"), tree, "{damage}");
+        }
     }
 }
 

@@ -199,6 +199,12 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
     fs::write(path.join("mine"), "mine").unwrap();
     install(&scene, "").exits(3);
     assert!(path.join("mine").exists());
+    fs::remove_dir_all(&path).unwrap();
+
+    // An incomplete package in the cache, as a killed client leaves it.
+    fs::remove_file(in_cache.join("README.md")).unwrap();
+    install(&scene, "").succeeds();
+    assert_eq!(judge::tree(&in_cache), whole);
 
     // An altered package in the cache is not used and not replaced: OpenTofu refuses it too.
     fs::remove_dir_all(&path).unwrap();

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::archive::{self, Stream};
 use crate::disk::unpack::{self, unpack, unpack_arriving};
+use crate::install::unfinished::is_unfinished;
 
 /// Accepts a package by its hashes, or refuses it.
 type Accept<'a> = &'a dyn Fn(&Hashes) -> Result<(), Problem>;
@@ -57,16 +58,30 @@ impl Place {
         let unusable = |source| unusable(source, file);
         let mut archive = Archive::open(staged.reopen()?, &Limits::default()).map_err(unusable)?;
         archive.executable(&self.type_name).map_err(unusable)?;
+        let mut occupied = None;
         if self.is_occupied()? {
             let hashes = archive.hashes().map_err(unusable)?;
             accept(&hashes)?;
-            self.compare_h1(&hashes.directory)?;
-            return Ok((Transfer::Present, hashes));
+            match self.compare_h1(&hashes.directory) {
+                Ok(()) => return Ok((Transfer::Present, hashes)),
+                Err(problem) if self.kind == DirectoryKind::Mirror => return Err(problem),
+                Err(problem) => occupied = Some(problem),
+            }
         }
         let hidden = disk::hidden_directory(&self.into)?;
         let hashes = unpack(&mut archive, &self.type_name, hidden.path())
             .map_err(|error| not_unpacked(error, file))?;
         accept(&hashes)?;
+        if let Some(problem) = occupied {
+            let path = &self.unpacked.path;
+            if !is_unfinished(path, hidden.path()).unwrap_or(false) {
+                return Err(problem);
+            }
+            // It disappears at once, and is removed with its hidden directory.
+            let removed = disk::hidden_directory(&self.into)?;
+            let moved = std::fs::rename(path, removed.path().join("unfinished"));
+            moved.map_err(|error| disk::Error::at(disk::Action::Remove, path, error))?;
+        }
         self.show(hidden)?;
         Ok((Transfer::Copied, hashes))
     }
