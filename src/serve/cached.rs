@@ -160,9 +160,10 @@ where
             let failed = slot.failure.as_ref();
             let failed = failed.map(|(reason, at)| (reason.clone(), at.elapsed()));
             let loading = match (&slot.loading, &failed) {
-                (Some(loading), _) => loading.clone(),
-                (None, Some((reason, age))) if *age < PAUSE => return old.ok_or(reason.clone()),
-                (None, _) => {
+                // One that has ended without a result was a task that panicked.
+                (Some(loading), _) if loading.peek().is_none() => loading.clone(),
+                (_, Some((reason, age))) if *age < PAUSE => return old.ok_or(reason.clone()),
+                _ => {
                     let Some(load) = load(last.map(|(value, _)| value.clone())) else {
                         return old.ok_or(Unavailable::Slow);
                     };

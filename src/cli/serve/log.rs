@@ -165,10 +165,9 @@ impl Observer for Log {
             let colon = if text.is_empty() { "" } else { ": " };
             text.push_str(&format!("{colon}{}", hinted(error, notice.hint)));
         }
-        let tone = if notice.is_warning {
-            Tone::Warning
-        } else {
-            Tone::Done
+        let tone = match notice.is_warning {
+            true => Tone::Warning,
+            false => Tone::Done,
         };
         match name {
             // Health checks and scanners open connections without a handshake, so a terminal shows them only with `-v`.

@@ -248,11 +248,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         unmatched,
         listed: OnceLock::new(),
     });
-    let scheme = if arguments.is_plain() {
-        "http"
-    } else {
-        "https"
-    };
     let url = settings.url.clone();
     let provider_host = settings.provider_host.clone();
     let store = open(&endpoint, registry, arguments.fill, session)?;
@@ -260,7 +255,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let server = server.map_err(|error| settings::not_started(error, &arguments))?;
     settings::warn(&arguments, session);
     let address = server.address().unwrap_or(arguments.listen);
-    let url = url.unwrap_or_else(|| format!("{scheme}://{address}"));
+    let url = url.unwrap_or_else(|| match arguments.is_plain() {
+        true => format!("http://{address}"),
+        false => format!("https://{address}"),
+    });
     let reload = Arc::new(Notify::new());
     // A program that starts the server may send signals as soon as it listens.
     let hung_up = signals::hung_up(|| reload.notify_one());

@@ -152,8 +152,7 @@ fn host(url: &str) -> String {
 
 /// A host with a port. Clients refuse to install its providers from a network mirror.
 fn direct(host: Option<&Hostname>) -> Option<String> {
-    let host = host.filter(|host| host.has_port());
-    host.map(ToString::to_string)
+    Some(host?.to_string()).filter(|_| host.is_some_and(Hostname::has_port))
 }
 
 /// The host of the provider registry, if it is another one than that of the server's URL. Perhaps it does not lead here.
