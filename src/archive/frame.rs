@@ -143,14 +143,7 @@ mod tests {
         let mut refused = 0;
         for case in cases() {
             let result = framed(case.zip.len(), case.zip.chunks(7));
-            if let Err(error) = &result {
-                refused += 1;
-                assert!(
-                    error.to_string().starts_with(case.message),
-                    "{}: {error}",
-                    case.label
-                );
-            }
+            refused += usize::from(result.is_err());
             assert_eq!(said(result), said(found(&case.zip)), "{}", case.label);
         }
         assert!(refused >= 15, "{refused}");

@@ -2,7 +2,7 @@ use super::origin_scene::{ARRIVED, OriginScene, folder};
 use super::team::Team;
 use super::{LINUX, mirror};
 use crate::support::author::Author;
-use crate::support::hostile::{Case, cases};
+use crate::support::hostile::cases;
 use crate::support::origin::{Fault, Provider, Release, Setup, asks};
 use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::zipfile::{executable, file, with, zip};
@@ -61,22 +61,31 @@ fn whole_zips_with_any_form_of_end_record_are_mirrored() {
     }
 }
 
+/// The zips that are wrong in their end records.
+const AT_THE_END: [&str; 16] = [
+    "no bytes",
+    "text",
+    "cut short",
+    "cut in its end record",
+    "no entries",
+    "bytes behind the end",
+    "a second zip in the comment",
+    "an end record in the comment that ends early",
+    "a stub before the zip, offsets not shifted",
+    "bytes between directory and end",
+    "directory out of range",
+    "directory of another size",
+    "one part of several",
+    "64-bit number of entries unlike the other",
+    "64-bit end record elsewhere",
+    "64-bit directory out of range",
+];
+
 /// Every command checks the end of a zip in the same way.
 #[test]
 fn end_records_are_checked_as_push_checks_them() {
-    let is_end = |case: &&Case| {
-        let ends = [
-            "not a zip",
-            "the zip is ",
-            "no entries",
-            "after its end",
-            "end record",
-        ];
-        let is_within = case.label == "an entry in another part";
-        !is_within && ends.iter().any(|end| case.message.contains(end))
-    };
     let (cases, mut count) = (cases(), 0);
-    for case in cases.iter().filter(is_end) {
+    for case in cases.iter().filter(|case| AT_THE_END.contains(&case.label)) {
         let author = Author::new();
         signed(&case.zip).write(&author.scene.path("dist"));
         let release = Release::from(signed(&case.zip)).without_packages();
@@ -88,7 +97,7 @@ fn end_records_are_checked_as_push_checks_them() {
         assert!(scene.installs().is_empty());
         count += 1;
     }
-    assert_eq!(count, 16);
+    assert_eq!(count, AT_THE_END.len());
 }
 
 #[test]
