@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hcl::edit::expr::Expression;
-use hcl::edit::template::{Element, Template};
+use hcl_edit::expr::Expression;
+use hcl_edit::template::{Element, Template};
 
 use super::evaluate::Evaluation;
 use super::{Error, RepositoryTemplate, Symbol, TemplateProblem};

@@ -44,7 +44,7 @@ pub enum TemplateProblem {
     TooDeep,
     /// The template does not parse.
     #[error("line {}, column {}: {}", .error.location().line(), .error.location().column(), printable(.error.message()))]
-    Syntax { error: hcl::edit::parser::Error },
+    Syntax { error: hcl_edit::parser::Error },
     /// A name in braces that is no symbol.
     #[error("the symbol `{}` is not available, only hostname, namespace and type are", printable(.name))]
     Symbol { name: String },

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use hcl::edit::expr::{BinaryOp, Expression};
-use hcl::edit::template::{Directive, Element, IfDirective, Strip};
-use hcl::expr::{BinaryOperator, UnaryOperator};
+use hcl_edit::expr::{BinaryOp, Expression};
+use hcl_edit::expr::{BinaryOperator, UnaryOperator};
+use hcl_edit::template::{Directive, Element, IfDirective, Strip};
 
 use super::error::TemplateProblem;
 use super::symbol::Symbol;

@@ -19,7 +19,7 @@
 //! Text, symbols, `true` and `false`, `%{ if }`, conditionals, `==`, `!=`, `&&`, `||` and `!`. Clients also evaluate the rest of HCL; tfoci
 //! refuses it and names the expression ([`TemplateProblem::Refused`]).
 //!
-//! [`hcl::eval`] does not serve: it accepts types that clients refuse or convert, and strips other white space.
+//! The evaluator of `hcl-rs` does not serve: it accepts types that clients refuse or convert, and strips other white space.
 
 mod distinct;
 mod error;
@@ -32,7 +32,7 @@ mod uri;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use hcl::edit::template::Template;
+use hcl_edit::template::Template;
 
 pub use error::{Error, TemplateProblem};
 use evaluate::Evaluation;

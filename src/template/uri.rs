@@ -4,8 +4,8 @@
 //! Clients percent-encode the values. This changes only characters that no repository name can contain, and the colon in the host of a
 //! provider if that host is used as the registry: there clients find no repository with this form, but tfoci does.
 
-use hcl::edit::expr::Expression;
-use hcl::edit::template::{Element, Strip, Template};
+use hcl_edit::expr::Expression;
+use hcl_edit::template::{Element, Strip, Template};
 
 use super::error::TemplateProblem;
 

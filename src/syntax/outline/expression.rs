@@ -1,6 +1,6 @@
 //! Expressions. Text, references, lists and objects can be parsed.
 
-use hcl::edit::expr::Expression as Parsed;
+use hcl_edit::expr::Expression as Parsed;
 
 use super::scan::Scanner;
 use super::{Error, SyntaxError};
