@@ -12,6 +12,7 @@ use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
 use crate::place::Place;
 use crate::platform::Platforms;
+use crate::prove::prove;
 use crate::store::{self, Artifact, StoreBlob, StoredEvidence, StoredPackage, artifact};
 use crate::trust;
 use crate::version::Version;
@@ -139,7 +140,7 @@ impl StoredProvider {
         evidence: Result<Option<StoredEvidence>, store::Error>,
         trust: &TrustOptions,
     ) -> Result<Examined<StoreBlob>, Problem> {
-        let policy = trust.evidence_policy(&self.provider)?;
+        let rule = trust.rule_for(&self.provider)?;
         let tag = Tag::of_version(version)?;
         let raw = evidence.as_ref().ok().and_then(Option::as_ref);
         let raw = raw.map(|stored| stored.raw.clone());
@@ -158,12 +159,12 @@ impl StoredProvider {
                 release.notes.extend::<Vec<Note>>(artifact.notes(&packages));
                 let is_gone = is_lacking && artifact.index.is_ours();
                 release.notes.extend(is_gone.then_some(Note::NoEvidence));
-                let proof = policy.check(release, trust.now).await;
-                let proof = proof.map_err(|problem| match problem {
-                    Problem::Evidence {
-                        source: trust::Error::NoDocument | trust::Error::NotSigned { .. },
-                    } if is_gone => Problem::NoEvidence,
-                    problem => problem,
+                let proof = prove(release, &rule, trust.now).await;
+                let proof = proof.map_err(|source| match source {
+                    trust::Error::NoDocument | trust::Error::NotSigned { .. } if is_gone => {
+                        Problem::NoEvidence
+                    }
+                    source => Problem::Evidence { source },
                 });
                 (protocols, proof)
             }
@@ -173,7 +174,7 @@ impl StoredProvider {
         };
         // Two addresses may have one repository, and no signature covers the address. Keys are required of this provider, not of that other one.
         let other = Problem::of_another(&artifact.index, &self.provider);
-        let other = other.filter(|_| policy.rule.pinned());
+        let other = other.filter(|_| rule.pinned());
         Ok(Examined {
             version: version.clone(),
             tag,
