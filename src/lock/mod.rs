@@ -89,26 +89,26 @@ impl Options {
 
 /// The entry of a provider that a lock file has to have.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct Needed {
     /// The client that the lock file is for. Clients record different hashes.
     pub client: Client,
     /// The acceptable versions.
     pub admitted: VersionConstraints,
-    /// The constraints that the lock file records: those of the configuration.
-    pub recorded: VersionConstraints,
+    /// The constraints that the lock file states: those of the configuration.
+    pub constraints: VersionConstraints,
     /// The lines of files, and the argument, that state the constraints.
     pub stated: Vec<String>,
-    /// The version that is locked now, with its hashes.
-    pub locked: Option<LockedVersion>,
+    /// The version that is locked before, with its hashes.
+    pub before: Option<LockedVersion>,
 }
 
 /// A version in a lock file, with its hashes.
 pub type LockedVersion = (Version, BTreeSet<PackageHash>);
 
-impl Entry {
+impl Needed {
     /// The hashes that are locked now, if this version is.
     fn locked_hashes(&self, version: &Version) -> Option<&BTreeSet<PackageHash>> {
-        let locked = self.locked.as_ref();
+        let locked = self.before.as_ref();
         let locked = locked.filter(|(locked, _)| locked == version);
         locked.map(|(_, hashes)| hashes)
     }
@@ -121,7 +121,7 @@ pub struct Task<'a> {
     /// The installation methods for it, in the order in which clients use them.
     pub methods: Vec<Method>,
     /// The entries, with the numbers of their lock files.
-    pub entries: Vec<(usize, &'a Entry)>,
+    pub entries: Vec<(usize, &'a Needed)>,
 }
 
 /// A provider version for lock files, as `lock` prints it in JSON.
@@ -139,7 +139,7 @@ pub struct Locked {
     /// The packages that were installed, if any were to be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<InstalledPackage>,
-    /// The hashes to record.
+    /// The hashes to record. The file keeps its other hashes of this version, too ([`LockFile::add`](crate::lockfile::LockFile::add)).
     pub hashes: BTreeSet<PackageHash>,
     /// The hashes in the lock files that match no package of this release; of `h1`, only if every package was unpacked. Clients accept packages
     /// that match them, and keep such hashes too.
@@ -262,19 +262,19 @@ impl Journey<'_> {
     /// Selects the version for one lock file. Versions that were recorded for another one are not requested again.
     async fn lock_one(
         &self,
-        entry: &Entry,
+        entry: &Needed,
         listing: &Listing<'_>,
         known: &mut Known,
     ) -> Result<Locked, Failure> {
         let found = self.choose(entry, listing).map_err(|problem| {
             let mut subject = Subject::provider(listing.provider);
-            if let (Problem::Withdrawn { .. }, Some((locked, _))) = (&problem, &entry.locked) {
+            if let (Problem::Withdrawn { .. }, Some((locked, _))) = (&problem, &entry.before) {
                 subject.version = Some(locked.clone());
             }
             problem.of(subject, listing.at.clone())
         })?;
         let version = found.version().clone();
-        let of_file = (version.clone(), entry.locked.clone());
+        let of_file = (version.clone(), entry.before.clone());
         if let Some(Err(failure)) = known.get(&of_file) {
             return Err(failure.clone());
         }
@@ -309,12 +309,12 @@ impl Journey<'_> {
     /// The constraints do not admit the locked version, the locked version is not available any more, or no version matches.
     fn choose<'l, 'a>(
         &self,
-        entry: &Entry,
+        entry: &Needed,
         listing: &'l Listing<'a>,
     ) -> Result<&'l Found<'a>, Problem> {
         let constraints = entry.admitted.clone();
         let newest = constraints.newest(listing.versions());
-        let Some((locked, _)) = entry.locked.as_ref().filter(|_| !self.options.upgrade) else {
+        let Some((locked, _)) = entry.before.as_ref().filter(|_| !self.options.upgrade) else {
             let newest = newest.and_then(|version| listing.get(version));
             return newest.ok_or_else(|| Problem::NoVersion {
                 available: listing.versions().cloned().collect(),

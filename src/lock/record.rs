@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::release_zips::{Claim, ReleaseZips};
-use super::{Entry, Found, Journey, Locked, Method};
+use super::{Found, Journey, Locked, Method, Needed};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::{Anchor, Authentication, Status};
 use crate::event::{Event, Subject};
@@ -65,7 +65,12 @@ impl Recorded {
     }
 
     /// The result for a lock file. `believes_origin` says whether its client records what the origin reports.
-    pub(super) fn locked(&self, entry: &Entry, found: &Found<'_>, believes_origin: bool) -> Locked {
+    pub(super) fn locked(
+        &self,
+        entry: &Needed,
+        found: &Found<'_>,
+        believes_origin: bool,
+    ) -> Locked {
         let mut hashes = self.hashes.clone();
         if believes_origin {
             hashes.extend(self.reported.iter().cloned());
@@ -154,7 +159,7 @@ impl Journey<'_> {
     /// Verifies a version and collects its hashes.
     pub(super) async fn record(
         &self,
-        entry: &Entry,
+        entry: &Needed,
         found: &Found<'_>,
     ) -> Result<Recorded, Failure> {
         let (options, provider) = (self.options, found.provider());
@@ -168,8 +173,8 @@ impl Journey<'_> {
             Method::Store(stored) => {
                 let rule = options.trust.rule_for(provider).map_err(fail)?;
                 // A signature by a pinned key covers every package, so that their manifests need not be read.
-                let any = rule.pinned().then_some(Platforms::Only(Vec::new()));
-                let first = self.first_platforms(any, options.trust_store);
+                let enough = rule.pinned().then_some(Platforms::Only(Vec::new()));
+                let first = self.first_platforms(enough, options.trust_store);
                 let verify = async |platforms: &Platforms| {
                     let examined = stored.examine(found.version(), platforms, &options.trust);
                     let examined = examined.await?;
@@ -179,6 +184,7 @@ impl Journey<'_> {
                     }
                     Ok((examined.proof.map_err(fail)?, BTreeSet::new()))
                 };
+                // A store says already where its packages are, and reports no `h1`.
                 let complete = async |release| Ok(release);
                 self.record_release(found, locked, first, verify, complete)
                     .await
@@ -197,8 +203,8 @@ impl Journey<'_> {
                 let available = &found.available;
                 // The metadata of any one platform leads to the checksum document of all.
                 let any = || options.platforms.any_of(available.platforms.as_deref());
-                let any = found.method.is_origin().then(any);
-                let first = self.first_platforms(any, options.trust_store);
+                let enough = found.method.is_origin().then(any);
+                let first = self.first_platforms(enough, options.trust_store);
                 let verify = async |platforms: &Platforms| {
                     let released = Released::request(source, provider, available, platforms);
                     let released = released.await.map_err(fail)?;
@@ -264,7 +270,9 @@ impl Journey<'_> {
                 false => &options.h1,
             };
             let packages = complete(release.only(|platform| wanted.has(platform))).await?;
-            installed = self.read(packages, found, locked, &mut hashes).await?;
+            installed = self
+                .deliver_or_measure(packages, found, locked, &mut hashes)
+                .await?;
         }
         if self.is_by_lock(found, locked) {
             return Ok(Recorded::by_lock(locked, installed));
@@ -280,12 +288,12 @@ impl Journey<'_> {
         })
     }
 
-    /// The platforms that are asked for first. `any` is enough if a signature covers the packages of all.
-    fn first_platforms(&self, any: Option<Platforms>, is_trusted: bool) -> Platforms {
+    /// The platforms that are asked for first. Those of `enough` are, if a signature covers the packages of all.
+    fn first_platforms(&self, enough: Option<Platforms>, is_trusted: bool) -> Platforms {
         let options = self.options;
-        match any {
+        match enough {
             Some(_) if options.wants_h1() => options.h1.clone(),
-            Some(any) if !options.are_named => any,
+            Some(enough) if !options.are_named => enough,
             None if is_trusted => Platforms::All,
             _ => options.platforms.clone(),
         }
@@ -337,7 +345,7 @@ impl Journey<'_> {
     }
 
     /// Installs the packages of a release, or downloads them to hash them, and adds their hashes.
-    async fn read<B: PackageBlob>(
+    async fn deliver_or_measure<B: PackageBlob>(
         &self,
         release: Verified<Release<B>>,
         found: &Found<'_>,

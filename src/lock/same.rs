@@ -9,7 +9,7 @@ use crate::platform::{Platform, Platforms};
 
 use super::method::{Found, Listing};
 use super::record::Recorded;
-use super::{Entry, Journey, Options};
+use super::{Journey, Needed, Options};
 
 /// Platforms, and whether the lock file has an `h1` of each.
 type Has = BTreeMap<Platform, bool>;
@@ -18,11 +18,11 @@ impl Journey<'_> {
     /// Records a version for the platforms that the lock file has.
     pub(super) async fn record_same(
         &self,
-        entry: &Entry,
+        entry: &Needed,
         listing: &Listing<'_>,
         found: &Found<'_>,
     ) -> Result<Recorded, Failure> {
-        let locked = entry.locked.as_ref().filter(|(_, all)| !all.is_empty());
+        let locked = entry.before.as_ref().filter(|(_, all)| !all.is_empty());
         let Some((version, hashes)) = locked else {
             return self.record(entry, found).await;
         };
@@ -49,7 +49,7 @@ impl Journey<'_> {
     /// the platforms.
     async fn platforms_of(
         &self,
-        entry: &Entry,
+        entry: &Needed,
         before: &Found<'_>,
         hashes: &BTreeSet<PackageHash>,
     ) -> Result<Has, Failure> {

@@ -48,7 +48,7 @@ pub struct LockChange {
     /// The content after.
     pub after: String,
     /// Whether the two mean the same, so that the file stays as it is.
-    pub is_present: bool,
+    pub is_unchanged: bool,
     /// Whether both lock the same versions of the same providers.
     pub has_same_versions: bool,
 }
@@ -135,7 +135,7 @@ impl LockTarget {
         Ok(LockChange {
             before,
             after: after.to_string(),
-            is_present: match self.update {
+            is_unchanged: match self.update {
                 // Without providers, `init` leaves no file.
                 Update::Lock if file.is_none() => after.entries.is_empty(),
                 Update::Lock => is_same_client && known.entries == after.entries,
@@ -168,7 +168,7 @@ impl LockTarget {
         // What a killed run has left. Runs that are not killed hold the lock.
         disk::sweep(directory)?;
         let change = self.change(providers)?;
-        if !change.is_present {
+        if !change.is_unchanged {
             disk::staged::replace(&self.path, change.after.as_bytes())?;
         }
         Ok(change)

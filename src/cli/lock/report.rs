@@ -228,7 +228,7 @@ impl Report<'_> {
         let of_constraints = matches!(failure.category(), Category::NotFound | Category::Differs);
         let subject = failure.subject.as_ref().filter(|_| of_constraints);
         let roots = files.iter().filter_map(|file| self.roots.get(*file));
-        let entries = roots.filter_map(|root| root.entries.get(&subject?.provider));
+        let entries = roots.filter_map(|root| root.needed.get(&subject?.provider));
         let stated = entries.flat_map(|entry| &entry.stated);
         let mut stated: Vec<String> = stated.cloned().collect();
         if stated.is_empty() {
@@ -253,7 +253,7 @@ impl Report<'_> {
             _ if flaw.is_some() => FileStatus::Differs,
             Some(Err(error)) if error.category() == Category::Differs => FileStatus::Differs,
             None | Some(Err(_)) => FileStatus::Failed,
-            Some(Ok(change)) if change.is_present => FileStatus::Present,
+            Some(Ok(change)) if change.is_unchanged => FileStatus::Present,
             Some(Ok(change)) if ignores_hashes && change.has_same_versions => FileStatus::Present,
             Some(Ok(_)) => match self.request.writing {
                 Writing::Locked => FileStatus::Differs,
@@ -284,8 +284,8 @@ impl Report<'_> {
                 return Some("it has hashes that match no package, or could not be compared");
             }
             // Clients check unpacked packages by their `h1` alone, so they refuse a lock file that `--locked` leaves without it.
-            let entry = root.entries.get(&one.provider).filter(|_| is_installed)?;
-            let hashes = entry.locked.as_ref().map(|(_, hashes)| hashes);
+            let entry = root.needed.get(&one.provider).filter(|_| is_installed)?;
+            let hashes = entry.before.as_ref().map(|(_, hashes)| hashes);
             let mut h1 = one.packages.iter().filter_map(|one| one.h1.as_ref());
             let lacks = |h1: &PackageHash| hashes.is_none_or(|hashes| !hashes.contains(h1));
             h1.any(lacks).then_some("no `h1` in it matches the installed package. Either it lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one")
@@ -310,16 +310,16 @@ impl Report<'_> {
             }
         };
         match (file.status, file.flaw) {
-            (_, Some(why)) if change.is_present || request.installs => {
+            (_, Some(why)) if change.is_unchanged || request.installs => {
                 printer.line(Tone::Warning, "Differs", &format!("{name}: {why}"));
             }
             (FileStatus::Present, _) => {
-                let why = match change.is_present && change.before.is_empty() {
+                let why = match change.is_unchanged && change.before.is_empty() {
                     true => ": no provider is required, so no file is needed",
                     false => "",
                 };
                 printer.line(Tone::Plain, "Unchanged", &format!("{name}{why}"));
-                if !change.is_present {
+                if !change.is_unchanged {
                     printer.warning(&format!(
                         "{name} does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` with the same `--platform` adds them"
                     ));
@@ -382,7 +382,7 @@ impl Report<'_> {
         let root = self
             .roots
             .first()
-            .filter(|root| are_here && !root.entries.is_empty());
+            .filter(|root| are_here && !root.needed.is_empty());
         let Some(client) = root.map(|root| root.target.client().program()) else {
             return;
         };

@@ -9,7 +9,7 @@ use tfoci::constraint::VersionConstraints;
 use tfoci::disk;
 use tfoci::error::{Category, printable, printable_path};
 use tfoci::jobs::in_thread;
-use tfoci::lock::Entry;
+use tfoci::lock::Needed;
 use tfoci::lock::target::{LockTarget, Update};
 use tfoci::lockfile::{Client, FILE_NAME};
 use tfoci::selection::Selection;
@@ -24,7 +24,7 @@ pub(super) struct Root {
     pub(super) directory: PathBuf,
     pub(super) target: LockTarget,
     /// What the lock file has to have.
-    pub(super) entries: BTreeMap<ProviderAddr, Entry>,
+    pub(super) needed: BTreeMap<ProviderAddr, Needed>,
 }
 
 /// The directories of a run.
@@ -119,7 +119,7 @@ async fn read_one(
     let configured = configured(directory, &target, request, session).await?;
     Ok(Root {
         directory: directory.to_owned(),
-        entries: entries(configured, directory, &target, request, session)?,
+        needed: entries(configured, directory, &target, request, session)?,
         target,
     })
 }
@@ -178,7 +178,7 @@ fn entries(
     target: &LockTarget,
     request: &LockRequest,
     session: &Session,
-) -> Result<BTreeMap<ProviderAddr, Entry>, CommandError> {
+) -> Result<BTreeMap<ProviderAddr, Needed>, CommandError> {
     let default_host = session.default_host_of(target.client());
     let selections = request.providers.iter();
     let selections = selections.map(|text| Selection::parse(text, &default_host));
@@ -199,7 +199,7 @@ fn entries(
         if entries.contains_key(&provider) {
             return Err(CommandError::NamedTwice(Box::new(provider)));
         }
-        let (mut recorded, mut stated) = (constraints.clone(), Vec::new());
+        let (mut of_file, mut stated) = (constraints.clone(), Vec::new());
         if let Some(configured) = &configured {
             let Some(required) = configured.providers.get(&provider) else {
                 return Err(CommandError::NotRequired {
@@ -207,19 +207,19 @@ fn entries(
                     directory: directory.to_owned(),
                 });
             };
-            recorded = required.clone();
+            of_file = required.clone();
             let lines = configured.stated.get(&provider).into_iter().flatten();
             stated.extend(lines.map(ToString::to_string));
         }
         if !constraints.is_any() {
             stated.push(format!("the argument ({})", constraints.as_written()));
         }
-        let entry = Entry {
+        let entry = Needed {
             client: target.client(),
-            admitted: recorded.clone().and(constraints),
-            recorded,
+            admitted: of_file.clone().and(constraints),
+            constraints: of_file,
             stated,
-            locked: target.locked(&provider),
+            before: target.locked(&provider),
         };
         entries.insert(provider, entry);
     }

@@ -11,7 +11,7 @@ use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::hash::PackageHash;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
-use tfoci::lock::{Entry, Results, Task, lock};
+use tfoci::lock::{Needed, Results, Task, lock};
 use tfoci::lockfile::LockedProvider;
 use tfoci::source::filesystem_mirror::nearby;
 
@@ -51,7 +51,7 @@ pub(in crate::cli) async fn update(
     let strangers: BTreeSet<&Hostname> = strangers.map(ProviderAddr::hostname).collect();
     let methods = Methods::new(request.from.as_deref(), client, &strangers, session)?;
     if request.directories.len() > 1 {
-        let no_method = |root: &Root| root.entries.keys().find_map(|one| methods.of(one).err());
+        let no_method = |root: &Root| root.needed.keys().find_map(|one| methods.of(one).err());
         set_aside(&mut roots, &mut broken, no_method);
     }
     let tasks = tasks(&roots, &methods)?;
@@ -86,7 +86,7 @@ pub(in crate::cli) async fn update(
 }
 
 fn providers(roots: &[Root]) -> impl Iterator<Item = &ProviderAddr> {
-    roots.iter().flat_map(|root| root.entries.keys())
+    roots.iter().flat_map(|root| root.needed.keys())
 }
 
 /// Compares the lock files with what is required, before anything is looked up.
@@ -125,11 +125,11 @@ fn compare(
 /// named it.
 fn difference(root: &Root, request: &LockRequest) -> Result<Option<LockDifference>, CommandError> {
     let (target, installs) = (&root.target, request.installs);
-    if installs && target.file.is_none() && !root.entries.is_empty() {
+    if installs && target.file.is_none() && !root.needed.is_empty() {
         return Ok(Some(LockDifference::NoFile));
     }
     let lacks = |provider: &ProviderAddr| target.entry(provider).is_none();
-    let mut entries = root.entries.iter();
+    let mut entries = root.needed.iter();
     if let Some((provider, entry)) = entries.find(|(provider, _)| lacks(provider)) {
         let client = request.client;
         return Ok(Some(LockDifference::Missing {
@@ -161,12 +161,12 @@ fn difference(root: &Root, request: &LockRequest) -> Result<Option<LockDifferenc
         }));
     }
     // Only the packages tell to which platform an `h1` belongs. A later step reports a version that does not satisfy the constraints.
-    let lacks_h1 = |(_, entry): &(&ProviderAddr, &Entry)| {
-        entry.locked.as_ref().is_some_and(|(version, hashes)| {
+    let lacks_h1 = |(_, entry): &(&ProviderAddr, &Needed)| {
+        entry.before.as_ref().is_some_and(|(version, hashes)| {
             !hashes.iter().any(PackageHash::is_h1) && entry.admitted.admits(version)
         })
     };
-    let provider = root.entries.iter().find(lacks_h1);
+    let provider = root.needed.iter().find(lacks_h1);
     Ok(provider.map(|(provider, _)| LockDifference::NoH1 {
         provider: provider.clone(),
     }))
@@ -187,7 +187,7 @@ fn warn_of_client(root: &Root, session: &Session) {
 /// The providers in a lock file that are not required.
 fn unrequired(root: &Root) -> impl Iterator<Item = &ProviderAddr> {
     let locked = root.target.file.iter().flat_map(|file| file.entries.keys());
-    locked.filter(|one| !root.entries.contains_key(one))
+    locked.filter(|one| !root.needed.contains_key(one))
 }
 
 /// Warns of entries that the configuration does not require. The client's `providers lock` keeps them, and its `init` removes them. A strict check
@@ -202,14 +202,14 @@ fn warn_of_unrequired(root: &mut Root, request: &LockRequest, session: &Session)
         ));
         let locked = root.target.entry(&provider);
         if let Some(one) = locked.filter(|_| request.is_strict_check()) {
-            let entry = Entry {
+            let entry = Needed {
                 client,
                 admitted: VersionConstraints::exactly(one.version.clone()),
-                recorded: one.constraints.clone(),
+                constraints: one.constraints.clone(),
                 stated: Vec::new(),
-                locked: root.target.locked(&provider),
+                before: root.target.locked(&provider),
             };
-            root.entries.insert(provider, entry);
+            root.needed.insert(provider, entry);
         }
     }
 }
@@ -282,9 +282,9 @@ fn set_aside(
 
 /// One task for each provider, with the entries of the roots in their order.
 fn tasks<'a>(roots: &'a [Root], methods: &Methods<'_>) -> Result<Vec<Task<'a>>, CommandError> {
-    let mut needed: BTreeMap<&ProviderAddr, Vec<(usize, &Entry)>> = BTreeMap::new();
+    let mut needed: BTreeMap<&ProviderAddr, Vec<(usize, &Needed)>> = BTreeMap::new();
     for (file, root) in roots.iter().enumerate() {
-        for (provider, entry) in &root.entries {
+        for (provider, entry) in &root.needed {
             needed.entry(provider).or_default().push((file, entry));
         }
     }
@@ -322,7 +322,7 @@ fn locked(
     let locked = of_file.filter_map(|one| {
         let entry = LockedProvider {
             version: one.version.clone(),
-            constraints: root.entries.get(&one.provider)?.recorded.clone(),
+            constraints: root.needed.get(&one.provider)?.constraints.clone(),
             hashes: one.hashes.clone(),
         };
         Some((one.provider.clone(), entry))
