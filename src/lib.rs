@@ -4,7 +4,9 @@
 //! release folder ─┐
 //! origin, mirror ─┴> Release ── trust ──> Verified<Release> ── publish ──> artifact in a STORE
 //!                                                                              │
-//!                            filesystem mirror <── install ── trust <── Release ┘
+//!                    filesystem mirror <── install ─┐                           │
+//!                            lock file <── lock ────┼── trust <── Release <─────┘
+//!                              clients <── serve ───┘
 //! ```
 //!
 //! A **source** returns a [`release::Release`]: one version of one provider, its packages, checksum document and signatures. Only

@@ -196,7 +196,7 @@ pub enum Problem {
     Spelling(#[from] super::spelling::Error),
     /// A server keeps the documents of versions in memory, and those of this provider are too large together.
     #[error(
-        "the documents of this provider's versions are too large together\n  expected at most {limit} bytes, counted from the newest version"
+        "the documents of this provider's versions are too large together\n  expected at most {limit} bytes"
     )]
     LargeDocuments { limit: usize },
     /// Clients convert the names of zips to lower case, and would search a different version.

@@ -219,6 +219,7 @@ impl AccessControl {
                 true => Denied::UnknownToken,
                 false => Denied::NoToken,
             }),
+            // A token that is known; or what names no provider, for which clients and probes send no token. The page about the server then lists none.
             _ => Ok(None),
         }
     }

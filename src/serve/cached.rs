@@ -5,7 +5,7 @@
 //! | up to [`Ages::fresh`] | the value |
 //! | older | a new value, or the old one if the new one cannot be loaded |
 //! | older, and the last attempt failed a moment ago | the old one, at once |
-//! | older than [`Ages::stale`], or there is none | a new value, or the reason why there is none |
+//! | older than [`Ages::usable`], or there is none | a new value, or the reason why there is none |
 //!
 //! A request for which the old value is not enough waits longer for the new one.
 //!
@@ -45,7 +45,7 @@ pub struct Ages {
     /// How long a value is used before it is loaded again.
     pub fresh: Duration,
     /// How long a value is used while the store is unreachable.
-    pub stale: Duration,
+    pub usable: Duration,
 }
 
 /// A value with its remaining lifetime.
@@ -151,7 +151,7 @@ where
             {
                 return Ok(fresh(last));
             }
-            let old = last.filter(|(_, at)| at.elapsed() < ages.stale);
+            let old = last.filter(|(_, at)| at.elapsed() < ages.usable);
             let old = old.map(|old| CachedValue {
                 lifetime: Duration::ZERO,
                 is_stale: true,

@@ -80,7 +80,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let of_request = phase.clone();
     let requests = hyper::service::service_fn(move |request| {
         of_request.store(ANSWER, Ordering::Relaxed);
-        let sent = Sent {
+        let sent = Exchange {
             record: record(&request, address, service.shared.settings.tls.is_none()),
             service: service.clone(),
             client: client.clone(),
@@ -115,7 +115,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
 }
 
 /// Answers one request, and reports it after its body was sent.
-async fn answer(request: Request<Incoming>, mut sent: Sent) -> hyper::Response<Sent> {
+async fn answer(request: Request<Incoming>, mut sent: Exchange) -> hyper::Response<Exchange> {
     // No answer depends on the body. What its client sends would stay in memory while the request waits, for example for a permit.
     let (head, body) = request.into_parts();
     drop(body);
@@ -204,7 +204,7 @@ fn record(request: &Request<Incoming>, client: IpAddr, has_proxy: bool) -> Reque
 
 /// A request, and its answer in transfer. It is reported when it is dropped: at the end of the body, or when the client disconnects, which may
 /// be before there is an answer.
-struct Sent {
+struct Exchange {
     service: Arc<Service>,
     client: Arc<Client>,
     record: RequestRecord,
@@ -217,7 +217,7 @@ struct Sent {
     phase: Phase,
 }
 
-impl Drop for Sent {
+impl Drop for Exchange {
     fn drop(&mut self) {
         self.phase.store(IDLE, Ordering::Relaxed);
         self.permits.clear();
@@ -232,7 +232,7 @@ impl Drop for Sent {
 }
 
 /// The body of an answer, which counts its bytes for the log.
-impl Body for Sent {
+impl Body for Exchange {
     type Data = Bytes;
     type Error = ReadError<store::Error>;
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::answer::Document;
 use super::listing::ProviderListing;
-use super::served::{Documents, ServedPackage, ServedVersion};
+use super::served::{ServedPackage, ServedVersion, SignedFiles};
 use crate::address::ProviderAddr;
 use crate::protocol::network_mirror::{Archive, Archives, VersionIndex};
 use crate::protocol::provider_registry::{
@@ -63,7 +63,7 @@ pub(super) fn versions(listing: &ProviderListing) -> Document {
 /// The provider registry's metadata of a package. `link` turns the name of a file into its URL.
 pub(super) fn download(
     served: &ServedVersion,
-    documents: &Documents,
+    documents: &SignedFiles,
     package: &ServedPackage,
     [checksums, signature]: &[String; 2],
     link: impl Fn(&str) -> String,

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use super::cached::{Ages, Cached, CachedValue, LONGEST_LOAD, Unavailable};
 use super::listing::MOST_OFFERED;
-use super::settings::{FillSettings, Shared};
+use super::settings::{Context, FillSettings};
 use crate::address::ProviderAddr;
 use crate::blob;
 use crate::constraint::VersionConstraints;
@@ -86,7 +86,7 @@ impl FailedVersion {
 /// The versions that are mirrored on demand.
 pub(super) struct Fill {
     settings: FillSettings,
-    shared: Arc<Shared>,
+    shared: Arc<Context>,
     lists: Cached<ProviderAddr, OriginList>,
     waiting_lists: Arc<Semaphore>,
     queue: Arc<Semaphore>,
@@ -100,7 +100,7 @@ pub(super) struct Fill {
 }
 
 impl Fill {
-    pub(super) fn new(settings: FillSettings, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(settings: FillSettings, shared: Arc<Context>) -> Self {
         let hidden = (shared.settings.ages.fresh * HIDDEN).max(LEAST_HIDDEN);
         let listed = |_: &ProviderAddr, list: Option<&OriginList>| {
             1 + list.map_or(0, |list| list.iter().flatten().count() as u64)
@@ -242,7 +242,7 @@ impl Fill {
     ) -> Result<Instant, Unavailable> {
         let ages = Ages {
             // A mirrored version is then found in the store.
-            stale: Duration::ZERO,
+            usable: Duration::ZERO,
             ..self.shared.settings.ages
         };
         let key = (provider.clone(), version.clone());

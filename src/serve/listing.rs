@@ -10,8 +10,8 @@ use tokio::sync::{Mutex, Semaphore};
 
 use super::answer::Document;
 use super::notice::Notice;
-use super::served::{Documents, ServedVersion};
-use super::settings::Shared;
+use super::served::{ServedVersion, SignedFiles};
+use super::settings::Context;
 use crate::address::ProviderAddr;
 use crate::error::counted;
 use crate::examine::{StoredProvider, TrustOptions};
@@ -76,8 +76,8 @@ impl ProviderListing {
         }
     }
 
-    /// Reads a provider. Versions of the old listing are reused unless a tag moved. Each version takes one of the permits of `reads` while it is
-    /// read. Versions whose documents are too large together are hidden, the oldest first.
+    /// Reads a provider. Versions of the old listing are reused unless a tag moved. Each version takes one of the `read_permits` while
+    /// it is read. A version whose documents do not fit beside those of the others is hidden.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -85,7 +85,7 @@ impl ProviderListing {
         stored: &StoredProvider,
         trust: &Arc<TrustOptions>,
         old: Option<&Self>,
-        reads: &Semaphore,
+        read_permits: &Semaphore,
     ) -> Result<Self, Failure> {
         let listed = match stored.versions().await {
             Ok(listed) => listed.versions,
@@ -96,7 +96,7 @@ impl ProviderListing {
         listing.exists = !listed.is_empty();
         listing.trust = Some(trust.clone());
         let mut known = KnownDocuments::default();
-        let mut new = Vec::new();
+        let mut unread = Vec::new();
         for version in listed {
             let served = old.and_then(|old| old.versions.get(&version));
             match served.filter(|served| !served.has_moved.load(Ordering::Relaxed)) {
@@ -104,27 +104,27 @@ impl ProviderListing {
                     known.share(served.documents.clone().as_mut());
                     listing.versions.insert(version, served.clone());
                 }
-                None => new.push(version),
+                None => unread.push(version),
             }
         }
         let mut looks = stored.looks();
         loop {
-            let newest_first = new.into_iter().rev().map(|version| async move {
+            let newest_first = unread.into_iter().rev().map(|version| async move {
                 // Reads of a layout never yield, so without this thousands of versions would block the thread.
                 tokio::task::yield_now().await;
                 // The semaphore is never closed.
-                let _permit = reads.acquire().await.ok();
+                let _permit = read_permits.acquire().await.ok();
                 let read = ServedVersion::read(stored, &version, trust).await?;
                 Ok::<_, Failure>((version, read))
             });
-            let read: Vec<_> = newest_first.collect();
-            let mut read = stream::iter(read).buffer_unordered(CONCURRENT_VERSIONS);
-            while let Some((version, read)) = read.try_next().await? {
-                let read = read.and_then(|mut served| {
+            let reads: Vec<_> = newest_first.collect();
+            let mut reads = stream::iter(reads).buffer_unordered(CONCURRENT_VERSIONS);
+            while let Some((version, read)) = reads.try_next().await? {
+                let outcome = read.and_then(|mut served| {
                     let fits = known.share(served.documents.as_mut());
                     fits.then_some(served).ok_or_else(|| Arc::new(too_large()))
                 });
-                match read {
+                match outcome {
                     Ok(served) => {
                         listing.hidden.remove(&version);
                         listing.versions.insert(version, Arc::new(served));
@@ -134,9 +134,9 @@ impl ProviderListing {
                     }
                 }
             }
-            new = listing.half_replaced(old);
+            unread = listing.half_replaced(old);
             // All of them wait together, and without a permit. Nobody replaces more at once.
-            let may_be_replaced = (1..=CONCURRENT_VERSIONS).contains(&new.len());
+            let may_be_replaced = (1..=CONCURRENT_VERSIONS).contains(&unread.len());
             if !may_be_replaced || !looks.wait_quietly().await {
                 break;
             }
@@ -196,8 +196,8 @@ impl ProviderListing {
 
     /// Reports each version that is hidden, unsigned, or made for another provider, unless the old list had it in the same state; and that the
     /// store has no version any more. A registry that lost everything answers as one that never had it.
-    pub(super) fn report(&self, old: Option<&Self>, shared: &Shared) {
-        let Shared {
+    pub(super) fn report(&self, old: Option<&Self>, shared: &Context) {
+        let Context {
             metrics, observer, ..
         } = shared;
         let provider = &self.provider;
@@ -256,7 +256,7 @@ struct KnownDocuments {
 
 impl KnownDocuments {
     /// Replaces documents by known ones with the same bytes, and adds the others. Returns false if they do not fit within the limit.
-    fn share(&mut self, documents: Option<&mut Documents>) -> bool {
+    fn share(&mut self, documents: Option<&mut SignedFiles>) -> bool {
         let Some(documents) = documents else {
             return true;
         };
@@ -282,8 +282,8 @@ impl KnownDocuments {
 mod tests {
     use super::*;
 
-    fn documents(checksums: Vec<u8>) -> Documents {
-        Documents {
+    fn documents(checksums: Vec<u8>) -> SignedFiles {
+        SignedFiles {
             checksums: checksums.into(),
             signature: Bytes::from_static(b"signature"),
             certificate: Bytes::from_static(b"certificate"),
@@ -323,10 +323,6 @@ mod tests {
         let half = |byte| documents(vec![byte; MOST_DOCUMENTS / 2]);
         assert!(known.share(Some(&mut half(1))));
         assert!(!known.share(Some(&mut half(2))));
-        assert_eq!(
-            too_large().to_string(),
-            "the documents of this provider's versions are too large together\n  expected at most 16777216 bytes, counted from the newest version"
-        );
         assert!(known.share(Some(&mut half(1))));
         // Those of a listing that is read again count, too.
         let mut known = KnownDocuments::default();

@@ -50,7 +50,7 @@ macro_rules! metrics {
 
 metrics! {
     bytes: "sent_bytes" "Bytes of bodies that were sent",
-    stale: "stale_answers" "Answers that were older than --max-age, because the store was unreachable",
+    stale: "stale_answers" "Answers that may be out of date, because the store or the origin did not answer",
     incomplete: "incomplete_answers" "Answers that ended before their last byte, by a failure or because their client left",
     limited: "limited_requests" "Requests that were refused because their client sent too many, downloads too many packages, or does not read documents",
     limited_connections: "limited_connections" "Connections that were closed because their client had too many",

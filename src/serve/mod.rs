@@ -1,9 +1,13 @@
 //! Serves a store to unmodified clients, as a network mirror and as a provider registry.
 //!
 //! ```text
-//! client ── TLS ── connection ── service ──┬── served_store ── examine ── store
-//!                                          └── package ─────── blob ───── store
+//! client ── server (TLS) ── connection ── service ──┬── served_store ── cached ── listing ── served ── examine ── store
+//!                                                   └── package ── blob ── store
 //! ```
+//!
+//! A request is read by `connection`; `path` tells its route, `access` whether its token or signed link allows it, and `clients` whether its address
+//! has sent too many. `service` answers it from the list of the provider. A list is read, verified and rendered once, and kept by `cached`. With
+//! `--fill`, `fill` mirrors a version that the list lacks.
 //!
 //! | path | protocol |
 //! | --- | --- |

@@ -46,7 +46,7 @@ pub struct RequestRecord {
     pub bytes: u64,
     /// The time until the last byte was sent.
     pub seconds: f64,
-    /// Whether the answer is older than `--max-age`, because the store was unreachable.
+    /// Whether the answer may be out of date: it is older than `--max-age`, or the store or the origin did not answer.
     #[serde(rename = "stale")]
     pub is_stale: bool,
     /// Whether the whole body was sent.

@@ -30,7 +30,7 @@ use url::Url;
 use super::answer::{self, Caching, Content, Response};
 use super::notice::Notice;
 use super::served::ServedPackage;
-use super::settings::Shared;
+use super::settings::Context;
 use crate::blob::{self, BlobLocation, BlobSource as _, ReadError, proven, verify};
 use crate::digest::Digest;
 use crate::disk::{self, FileState};
@@ -48,7 +48,7 @@ const MOST_REMEMBERED: u64 = 10_000;
 pub(super) struct Packages {
     /// Those of which all bytes were verified, by digest and file, and the state of the file then. Those of an OCI registry have no file.
     verified: Cache<(Digest, Option<PathBuf>), Option<FileState>>,
-    shared: Arc<Shared>,
+    shared: Arc<Context>,
 }
 
 /// The URL of the storage behind an OCI registry, from which a client can read the package for a limited time without credentials; `None` if the
@@ -61,7 +61,7 @@ pub(super) async fn storage_url(package: &ServedPackage) -> Option<Url> {
 }
 
 impl Packages {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
+    pub(super) fn new(shared: Arc<Context>) -> Self {
         Self {
             verified: Cache::new(MOST_REMEMBERED),
             shared,

@@ -53,7 +53,7 @@ pub struct ServedVersion {
     /// Whether the artifact states the protocols. Otherwise `5.0` is assumed.
     pub are_protocols_known: bool,
     /// The documents of the provider registry protocol; `None` for a version without a signature, which clients of this protocol would refuse.
-    pub(super) documents: Option<Documents>,
+    pub(super) documents: Option<SignedFiles>,
     /// The network mirror's `VERSION.json` for clients without a token, once it was requested.
     pub(super) archives: OnceLock<Document>,
 }
@@ -77,7 +77,7 @@ pub struct ServedPackage {
 
 /// The documents by which the author signed a version.
 #[derive(Clone, Debug)]
-pub(super) struct Documents {
+pub(super) struct SignedFiles {
     /// The checksum document, byte for byte.
     pub(super) checksums: Bytes,
     /// Its detached signature.
@@ -112,7 +112,7 @@ impl ServedVersion {
         version: &Version,
         trust: &TrustOptions,
     ) -> Result<Result<Self, Arc<Problem>>, Failure> {
-        // Keys expire while the server runs.
+        // Keys expire while the server runs, which is noticed when a version is read again.
         let trust = TrustOptions {
             now: SystemTime::now(),
             ..trust.clone()
@@ -133,6 +133,7 @@ impl ServedVersion {
     }
 
     fn of(stored: &StoredProvider, examined: Examined<StoreBlob>) -> Result<Self, Problem> {
+        // Only a version whose proof holds is served.
         let release = examined.proof?;
         let packages = release.packages.iter();
         let packages: Vec<_> = packages
@@ -149,7 +150,7 @@ impl ServedVersion {
             tag_check: Mutex::new((Some(Instant::now()), TagState::Unchanged)),
             has_moved: AtomicBool::new(false),
             made_for: artifact.index.other_provider(&stored.provider),
-            documents: Documents::of(&release),
+            documents: SignedFiles::of(&release),
             authentication: release.authentication().clone(),
             packages,
             are_protocols_known: examined.protocols.is_some(),
@@ -224,7 +225,7 @@ impl ServedVersion {
     }
 }
 
-impl Documents {
+impl SignedFiles {
     /// The documents of a version; `None` if it has no verified signature.
     fn of(release: &Verified<Release<StoreBlob>>) -> Option<Self> {
         let authentication = release.authentication();

@@ -18,7 +18,7 @@ use super::fill::{Fill, OriginList};
 use super::listing::ProviderListing;
 use super::notice::Notice;
 use super::served::TagState;
-use super::settings::Shared;
+use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::Category;
 use crate::event::Subject;
@@ -38,11 +38,12 @@ const MOST_BYTES: u64 = 16 << 20;
 /// The weight of a list that is not read yet, without its address. Clients may request made-up addresses.
 const EMPTY_LIST_BYTES: usize = 512;
 
-type Listing = Result<CachedValue<ProviderListing>, Unavailable>;
+/// The versions of a provider, with their age.
+pub(super) type Listing = CachedValue<ProviderListing>;
 
 /// The store and the lists that were read from it.
 pub(super) struct ServedStore {
-    shared: Arc<Shared>,
+    shared: Arc<Context>,
     /// Mirrors versions that the store lacks.
     pub(super) fill: Option<Arc<Fill>>,
     lists: Cached<ProviderAddr, ProviderListing>,
@@ -58,7 +59,7 @@ pub(super) struct ServedStore {
 }
 
 impl ServedStore {
-    pub(super) fn new(shared: Arc<Shared>, fill: Option<Arc<Fill>>) -> Self {
+    pub(super) fn new(shared: Arc<Context>, fill: Option<Arc<Fill>>) -> Self {
         let weight = |provider: &ProviderAddr, listing: Option<&ProviderListing>| {
             let empty = || EMPTY_LIST_BYTES + provider.length();
             listing.map_or_else(empty, ProviderListing::weight) as u64
@@ -81,7 +82,7 @@ impl ServedStore {
         provider: &ProviderAddr,
         is_enough: impl Fn(&ProviderListing) -> bool,
         client: &Client,
-    ) -> Listing {
+    ) -> Result<Listing, Unavailable> {
         loop {
             let mut count = &self.shared.metrics.hits;
             let read = |old: Option<Arc<ProviderListing>>| {
@@ -120,7 +121,7 @@ impl ServedStore {
         provider: &ProviderAddr,
         version: &Version,
         client: &Client,
-    ) -> Listing {
+    ) -> Result<Listing, Unavailable> {
         let has_version = |old: &ProviderListing| old.has(version);
         let mut listing = self.listing(provider, has_version, client).await?;
         if listing.value.offered.contains(version)
@@ -159,7 +160,7 @@ impl ServedStore {
         old: &ProviderListing,
         version: &Version,
         client: &Client,
-    ) -> Listing {
+    ) -> Result<Listing, Unavailable> {
         let provider = &old.provider;
         let destination = self.destination(provider).map_err(|problem| {
             let subject = Subject::version(provider, version);

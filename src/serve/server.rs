@@ -23,7 +23,7 @@ use super::notice::Observer;
 use super::package::Packages;
 use super::served_store::ServedStore;
 use super::service::{PageRenderer, Service};
-use super::settings::{ServerSettings, Shared};
+use super::settings::{Context, ServerSettings};
 use super::watched_files::{self, WatchedFiles};
 
 /// How long the server waits after the operating system refused a connection, for example because the process has too many open files.
@@ -64,7 +64,7 @@ impl Server {
         let origins = fill.as_ref().map(|fill| fill.http.clone());
         let http = [settings.http.clone()].into_iter().chain(origins);
         let trust_files = settings.trust_files.clone();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(Context {
             trust: CurrentTrust::new(settings.trust.clone()),
             clients: Clients::new(settings.connections, settings.rate, tls.is_none()),
             metrics: Metrics::new(http.collect()),

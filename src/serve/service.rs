@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::access::{self, AccessControl, ClientToken};
 use super::answer::{self, Caching, Document, Response};
-use super::cached::{CachedValue, Unavailable};
+use super::cached::Unavailable;
 use super::clients::{Client, Full, Permits};
 use super::documents;
 use super::listing::ProviderListing;
@@ -23,8 +23,8 @@ use super::notice::RequestRecord;
 use super::package::{self, Packages};
 use super::path::{NoRoute, Route, Target, What, segment};
 use super::served::{ServedPackage, ServedVersion};
-use super::served_store::ServedStore;
-use super::settings::Shared;
+use super::served_store::{Listing, ServedStore};
+use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::printable;
 use crate::platform::Platform;
@@ -79,7 +79,7 @@ pub struct HomePage {
 
 /// What answers requests.
 pub(super) struct Service {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<Context>,
     pub(super) store: Arc<ServedStore>,
     pub(super) access: Option<Arc<AccessControl>>,
     /// The path of the public URL, without a slash at its end; empty behind a proxy, which removes it.
@@ -91,7 +91,6 @@ pub(super) struct Service {
 }
 
 type Answer = Result<Response, Response>;
-type Listing = CachedValue<ProviderListing>;
 
 /// An authorized request.
 struct Asked<'a> {

@@ -104,7 +104,7 @@ pub struct FillSettings {
 }
 
 /// What all parts of a server share.
-pub(super) struct Shared {
+pub(super) struct Context {
     pub(super) settings: ServerSettings,
     pub(super) trust: CurrentTrust,
     pub(super) clients: Clients,
@@ -112,7 +112,7 @@ pub(super) struct Shared {
     pub(super) observer: Arc<dyn Observer>,
 }
 
-impl Shared {
+impl Context {
     /// Logs an event as it should be.
     pub(super) fn tell(&self, name: &'static str, verb: &'static str, text: String) {
         self.observer.notice(Notice::new(name, verb, text));

@@ -12,7 +12,7 @@ const COUNTERS: &str = "\
 # TYPE tfoci_connections gauge
 # HELP tfoci_sent_bytes Bytes of bodies that were sent.
 # TYPE tfoci_sent_bytes counter
-# HELP tfoci_stale_answers Answers that were older than --max-age, because the store was unreachable.
+# HELP tfoci_stale_answers Answers that may be out of date, because the store or the origin did not answer.
 # TYPE tfoci_stale_answers counter
 # HELP tfoci_incomplete_answers Answers that ended before their last byte, by a failure or because their client left.
 # TYPE tfoci_incomplete_answers counter

@@ -74,7 +74,7 @@ pub(super) fn of(
         }),
         ages: Ages {
             fresh: Duration::from_secs(arguments.max_age.into()),
-            stale: Duration::from_secs(arguments.max_stale.into()),
+            usable: Duration::from_secs(arguments.max_stale.into()),
         },
         connections: usize::try_from(arguments.max_connections).unwrap_or(usize::MAX),
         rate: NonZeroU32::new(rate),

@@ -7,7 +7,7 @@ use crate::outcome::Problem;
 
 const AGES: Ages = Ages {
     fresh: Duration::from_secs(3_600),
-    stale: Duration::from_secs(3_600),
+    usable: Duration::from_secs(3_600),
 };
 
 const ANY: fn(&u8) -> bool = |_| true;
