@@ -31,7 +31,7 @@ pub(super) struct Widths {
 }
 
 impl Widths {
-    /// Makes the columns wide enough for a version of which a line will be printed.
+    /// Makes the columns wide enough for the line of a version.
     pub(super) fn widen(&self, subject: &Subject) {
         for (width, text) in [(&self.name, name(subject)), (&self.store, store(subject))] {
             width.fetch_max(measure_text_width(&text), Ordering::Relaxed);

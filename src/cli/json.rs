@@ -197,7 +197,7 @@ pub(super) struct Inspection {
 }
 
 impl Inspection {
-    /// A version of which nothing else is known.
+    /// A version, where nothing more is known.
     pub(super) fn of(provider: ProviderAddr, version: Version) -> Self {
         Self {
             schema: SCHEMA,

@@ -363,7 +363,7 @@ impl<'a> Journey<'a> {
         (missing, wanted)
     }
 
-    /// Requests the release of the platforms that any destination lacks, and verifies it. Returns it with the platforms for which the source has no
+    /// Requests the release for the platforms that are missing in any destination, and verifies it. Returns it with the platforms for which the source has no
     /// package; without a release if it has none at all.
     async fn release(
         &self,

@@ -48,7 +48,7 @@ impl EvidencePolicy {
     ///
     /// # Errors
     /// The release does not verify.
-    pub async fn check<L: Clone + Send + 'static>(
+    async fn check<L: Clone + Send + 'static>(
         &self,
         release: Release<L>,
         now: SystemTime,

@@ -277,7 +277,7 @@ const LONGEST: usize = 4 << 10;
 #[derive(Debug, Default)]
 pub struct ClientTokens(Vec<ClientToken>);
 
-/// A token, of which only the hash is known.
+/// A token. Only its hash is known.
 #[derive(Debug)]
 pub struct ClientToken {
     /// The name of the client, for the log.

@@ -7,7 +7,7 @@
 //!
 //! A request is read by `connection`; `path` tells its route, `access` whether its token or signed link allows it, and `clients` whether its address
 //! has sent too many. `service` answers it from the list of the provider. A list is read, verified and rendered once, and kept by `cached`. With
-//! `--fill`, `fill` mirrors a version that the list lacks.
+//! `--fill`, `fill` mirrors a version that the list does not have.
 //!
 //! | path | protocol |
 //! | --- | --- |

@@ -131,7 +131,7 @@ impl Packages {
         self.shared.observer.notice(notice.because(error));
     }
 
-    /// Remembers a package of which all bytes were verified, unless its file may change without another state.
+    /// Remembers that all bytes of a package were verified, unless its file may change and keep its state.
     async fn remember(&self, package: &ServedPackage, state: Option<&FileState>) {
         if file(package).is_none() || state.is_some_and(FileState::is_settled) {
             let state = state.cloned();

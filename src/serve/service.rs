@@ -602,7 +602,7 @@ impl Asked<'_> {
     }
 }
 
-/// The answer about what a list lacks. If the list is old, the store may have that by now, and after 404 clients would silently use another
+/// The answer if a list does not have what a client requests. If the list is old, the store may have it by now, and after 404 clients would silently use another
 /// installation method.
 fn lacking(listing: &Listing, message: &str, caching: Caching) -> Response {
     match listing.value.is_origin_unreachable {

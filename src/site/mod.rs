@@ -104,7 +104,7 @@ pub type OnChange<'a> = dyn Fn(Result<SiteChange, Failure>) + Send + Sync + 'a;
 /// The directory of a site, locked against other writers.
 pub struct Site<'a> {
     request: &'a Request,
-    /// Whether to delete versions that the store no longer has, that no longer verify, or whose provider lacks a required pin.
+    /// Whether to delete versions that the store no longer has, that no longer verify, or whose provider has no pin although one is required.
     delete: bool,
     reporter: &'a Arc<dyn Reporter>,
     installer: Installer<'a>,

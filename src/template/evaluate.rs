@@ -1,7 +1,7 @@
 //! Evaluates the part of HCL that templates of repositories use: text, symbols, conditions, and their white space markers.
 //!
 //! An expression is text or a condition, whatever the values of the symbols are, and both branches of a choice are evaluated. A template that
-//! has a value for one provider therefore has a value for all providers, and that is the one that clients compute.
+//! has a value for one provider therefore has a value for every provider. Clients compute the same value.
 
 use std::collections::BTreeSet;
 

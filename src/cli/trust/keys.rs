@@ -189,7 +189,7 @@ impl Rules {
     }
 }
 
-/// The keys of which one has to sign, by their key ids.
+/// The ids of the pinned keys. One of them has to sign.
 fn signers(keys: &[Key], expired: Expired) -> String {
     // Fits on a line.
     const NAMED: usize = 3;
