@@ -21,46 +21,64 @@ pub struct ConnectionError {
 }
 
 /// What happened to a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The name of the host has no address.
+    #[error("the host name has no address (DNS)")]
     UnknownHost,
     /// The host has private addresses only, and a server referred to it.
+    #[error("only a file or a server names this host, and it has only private addresses")]
     Private,
     /// The host has link-local addresses only, or those of a cloud's metadata service, and the user did not name it.
+    #[error("the host has only link-local or metadata addresses")]
     LinkLocal,
     /// No process accepts connections at the port.
+    #[error("the connection was refused")]
     Refused,
     /// The network has no route to the host.
+    #[error("the network has no route to the host")]
     NoRoute,
     /// The host did not respond in time.
+    #[error("the host did not respond in time")]
     TimedOut,
     /// The server closed the connection before its response was complete.
+    #[error("the server closed the connection too early")]
     Closed,
     /// No trusted authority issued the server's certificate.
+    #[error("no trusted certificate authority issued the server's certificate")]
     UnknownAuthority,
     /// The certificate is for other names.
+    #[error("the server's certificate is for another name{}", shown(.received))]
     OtherName {
         /// The names in the certificate.
         received: Vec<String>,
     },
     /// The certificate has expired.
+    #[error("the server's certificate has expired")]
     Expired,
     /// The certificate is not valid yet, or the clock of this machine is wrong.
+    #[error("the server's certificate is not valid yet")]
     NotYetValid,
     /// The certificate is invalid for another reason.
+    #[error("the server's certificate is invalid")]
     Certificate,
     /// The server does not use TLS.
+    #[error("the server does not use TLS at this port")]
     NotTls,
     /// The server requires a client certificate and received none.
+    #[error("the server requires a client certificate")]
     WantsIdentity,
     /// The server refused TLS for another reason.
+    #[error("the server refused the TLS connection")]
     RefusedTls,
     /// The response is not HTTP.
+    #[error("the response is not HTTP")]
     NotHttp,
     /// The proxy refused to connect to the host. The text says why.
+    #[error("{0}")]
     RefusedByProxy(String),
     /// Anything else, in the words of the operating system or of a library.
+    #[error("{0}")]
     Other(String),
 }
 
@@ -187,40 +205,15 @@ impl fmt::Display for ConnectionError {
         if let Some(proxy) = &self.proxy {
             write!(f, "through the proxy {proxy}: ")?;
         }
-        match &self.reason {
-            Reason::UnknownHost => f.write_str("the host name has no address (DNS)"),
-            Reason::Private => f.write_str(
-                "only a file or a server names this host, and it has only private addresses",
-            ),
-            Reason::LinkLocal => f.write_str("the host has only link-local or metadata addresses"),
-            Reason::Refused => f.write_str("the connection was refused"),
-            Reason::NoRoute => f.write_str("the network has no route to the host"),
-            Reason::TimedOut => f.write_str("the host did not respond in time"),
-            Reason::Closed => f.write_str("the server closed the connection too early"),
-            Reason::UnknownAuthority => {
-                f.write_str("no trusted certificate authority issued the server's certificate")
-            }
-            Reason::OtherName { received } if received.is_empty() => {
-                f.write_str("the server's certificate is for another name")
-            }
-            Reason::OtherName { received } => {
-                // As many as fit on a line.
-                let shown: Vec<_> = received.iter().take(4).map(String::as_str).collect();
-                write!(
-                    f,
-                    "the server's certificate is for another name: {}",
-                    shown.join(", ")
-                )
-            }
-            Reason::Expired => f.write_str("the server's certificate has expired"),
-            Reason::NotYetValid => f.write_str("the server's certificate is not valid yet"),
-            Reason::Certificate => f.write_str("the server's certificate is invalid"),
-            Reason::NotTls => f.write_str("the server does not use TLS at this port"),
-            Reason::WantsIdentity => f.write_str("the server requires a client certificate"),
-            Reason::RefusedTls => f.write_str("the server refused the TLS connection"),
-            Reason::NotHttp => f.write_str("the response is not HTTP"),
-            Reason::RefusedByProxy(text) | Reason::Other(text) => f.write_str(text),
-        }
+        self.reason.fmt(f)
+    }
+}
+
+/// The names in a certificate after a colon, as many as fit on a line.
+fn shown(received: &[String]) -> String {
+    match received {
+        [] => String::new(),
+        names => format!(": {}", names.get(..4).unwrap_or(names).join(", ")),
     }
 }
 
