@@ -13,8 +13,6 @@
 //! tfoci finds the same files as clients: it accepts any spelling of a directory or file name that normalizes to the provider's. It follows
 //! a symbolic link only to the mirror itself and to a zip.
 
-pub mod nearby;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
@@ -142,6 +140,26 @@ impl FilesystemMirror {
             is_same(namespace, text)
         })?)
     }
+}
+
+/// The providers that have a directory in a filesystem mirror, with or without packages; none if the mirror does not exist.
+///
+/// # Errors
+/// A directory cannot be read.
+pub fn providers(mirror: &Path) -> Result<Vec<ProviderAddr>, disk::Error> {
+    let mut found = Vec::new();
+    for host in disk::subdirectories(mirror)? {
+        let written = host.parse();
+        let Ok(hostname) = written.or_else(|_| Hostname::from_path_segment(&host)) else {
+            continue;
+        };
+        for namespace in disk::subdirectories(&mirror.join(&host))? {
+            for name in disk::subdirectories(&mirror.join(&host).join(&namespace))? {
+                found.extend(ProviderAddr::new(hostname.clone(), &namespace, &name));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The subdirectories with one of these names. If there is none, those whose names normalize to the same.

@@ -13,7 +13,7 @@ use tfoci::hash::PackageHash;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
 use tfoci::lock::{Needed, Results, Task, lock};
 use tfoci::lockfile::LockedProvider;
-use tfoci::source::filesystem_mirror::nearby;
+use tfoci::source::filesystem_mirror;
 
 use super::methods::Methods;
 use super::report::Report;
@@ -144,7 +144,8 @@ fn difference(root: &Root, request: &LockRequest) -> Result<Option<LockDifferenc
         // Clients would find packages in the directory in which they are started, whatever `-chdir` says.
         let places = [PathBuf::from(PLUGINS), root.directory.join(PLUGINS)];
         for directory in places.into_iter().filter(|_| is_all) {
-            let offered = nearby::providers(&directory).map_err(configuration::Error::from)?;
+            let offered =
+                filesystem_mirror::providers(&directory).map_err(configuration::Error::from)?;
             if let Some(provider) = offered.into_iter().find(lacks) {
                 return Ok(Some(LockDifference::Offered {
                     provider,

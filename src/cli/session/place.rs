@@ -7,8 +7,8 @@ use tfoci::error::printable_path;
 use tfoci::http::Http;
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
+use tfoci::platform::Platform;
 use tfoci::source::filesystem_mirror::FilesystemMirror;
-use tfoci::source::filesystem_mirror::nearby::is_mirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source, SourceAddr};
@@ -39,50 +39,26 @@ pub(in crate::cli) fn is_source(text: &str) -> bool {
 
 /// Whether a path is the directory of a store, or is written as the address of a store. The files of a mirror do not belong into either.
 pub(in crate::cli) fn is_store(path: &Path) -> bool {
-    let text = path.to_string_lossy();
-    if text.starts_with("oci-layout:") {
-        return true;
-    }
-    has_layout(path, 3, &mut 1_000)
-}
-
-/// Whether there is an OCI layout at most `levels` below a directory, among as many entries as `left` says.
-fn has_layout(directory: &Path, levels: usize, left: &mut usize) -> bool {
-    let is_layout = directory.join("oci-layout").is_file();
-    if is_layout || levels == 0 {
-        return is_layout;
-    }
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    for entry in entries {
-        match left.checked_sub(1) {
-            Some(fewer) => *left = fewer,
-            None => return false,
-        }
-        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_directory && has_layout(&entry.path(), levels - 1, left) {
-            return true;
-        }
-    }
-    false
+    path.to_string_lossy().starts_with("oci-layout:") || Search::of(path).found_layout
 }
 
 /// Refuses to write a store among the files of a release or of a filesystem mirror, whose readers would find them. Other files, such as those
 /// on a disk, are no reason.
 pub(in crate::cli) fn refuse_other(endpoint: &Endpoint) -> Result<(), CommandError> {
-    let Some(directory) = endpoint.directory().filter(|one| !is_store(one)) else {
+    let Some(directory) = endpoint.directory() else {
         return Ok(());
     };
-    let what = if has_release(directory) {
-        "the folder of a release"
-    } else if is_mirror(directory) {
-        "a filesystem mirror"
-    } else {
-        return Ok(());
-    };
-    Err(CommandError::usage(format!(
-        "{} is {what}, and no store\n  expected a directory of layouts, or a new one",
-        printable_path(directory)
-    )))
+    match Search::of(directory) {
+        Search {
+            found_layout: false,
+            other: Some(what),
+            ..
+        } => Err(CommandError::usage(format!(
+            "{} is {what}, and no store\n  expected a directory of layouts, or a new one",
+            printable_path(directory)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// A store in the place of a directory of other files.
@@ -94,17 +70,67 @@ pub(in crate::cli) fn into_store(into: &Path, expected: &str) -> CommandError {
     CommandError::usage(message).advising("`tfoci copy --to STORE` copies into a store")
 }
 
-/// Whether a directory has a zip or the checksums of a release, among its first entries.
-fn has_release(directory: &Path) -> bool {
-    // The directory of another program may have very many, and one zip is enough to tell.
-    const MOST: usize = 1_000;
-    let entries = std::fs::read_dir(directory).into_iter().flatten();
-    entries.flatten().take(MOST).any(|entry| {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        name.starts_with("terraform-provider-")
-            && (name.ends_with(".zip") || name.ends_with("_SHA256SUMS"))
-    })
+/// What a directory is, as far as its first entries tell. A stranger may have put very many into it.
+struct Search {
+    /// The number of entries that may still be looked at.
+    left: usize,
+    /// Whether there is an OCI layout at most three levels below the directory.
+    found_layout: bool,
+    /// What else the directory is: the folder of a release, or a filesystem mirror.
+    other: Option<&'static str>,
+}
+
+impl Search {
+    fn of(directory: &Path) -> Self {
+        let mut search = Self {
+            left: 1_000,
+            found_layout: false,
+            other: None,
+        };
+        search.look_into(directory, &mut Vec::new());
+        search
+    }
+
+    /// Looks into a directory until a layout is found. `path` leads to it from the first one: in a mirror, `HOST/NAMESPACE/TYPE/VERSION`.
+    fn look_into(&mut self, directory: &Path, path: &mut Vec<String>) {
+        self.found_layout = path.len() <= 3 && directory.join("oci-layout").is_file();
+        let entries = std::fs::read_dir(directory).into_iter().flatten();
+        for entry in entries.flatten() {
+            if self.found_layout || self.left == 0 {
+                return;
+            }
+            self.left -= 1;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_mirror = match path.len() {
+                3 => is_of_release(&name),
+                4 => name.parse::<Platform>().is_ok() && entry.path().is_dir(),
+                _ => false,
+            };
+            if is_mirror && path.first().is_some_and(|name| is_host(name)) {
+                self.other.get_or_insert("a filesystem mirror");
+            } else if path.is_empty() && is_of_release(&name) {
+                self.other.get_or_insert("the folder of a release");
+            }
+            // Links that lead upwards would have no end.
+            if path.len() < 4 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                path.push(name);
+                self.look_into(&entry.path(), path);
+                path.pop();
+            }
+        }
+    }
+}
+
+/// Whether it is the name of a release's package or checksums.
+fn is_of_release(name: &str) -> bool {
+    name.starts_with("terraform-provider-")
+        && (name.ends_with(".zip") || name.ends_with("_SHA256SUMS"))
+}
+
+/// Whether it is probably the name of a host. Most hosts have a dot or a port; without that, most directories would be hosts.
+fn is_host(name: &str) -> bool {
+    name.contains(['.', '_', ':'])
+        && (name.parse::<Hostname>().is_ok() || Hostname::from_path_segment(name).is_ok())
 }
 
 impl Session {
