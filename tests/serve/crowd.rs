@@ -185,8 +185,7 @@ fn made_up_providers_do_not_wait_without_limit() {
         abandoned.push(connection);
         assert!(abandoned.len() < 1_000, "{}", server.log());
     }
-    let refused = server.get(&index(1_000)).is(503);
-    assert_eq!(refused.text(), "the store gives no answer now\n");
+    server.get(&index(1_000)).is(503);
     // The log and the metrics have the requests without an answer.
     drop(abandoned);
     server.logs(" 499 GET /mirror/");

@@ -12,7 +12,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::server::{Server, wait};
 use crate::mirror::access::helper::helper;
@@ -72,9 +72,27 @@ fn bad_versions_of_an_origin_are_not_offered() {
         assert_eq!(index.text(), r#"{"versions":{"1.1.0":{}}}"#);
     }
     assert_eq!(server.get(&format!("{base}/1.1.0.json")).status, 200);
-    let log = server.stop();
-    let said = "acme/demo: tfoci skips 1 bad version in the origin's list; the first is `v1.0.0`: it begins with `v`\n";
-    assert_eq!(log.matches(said).count(), 1, "{log}");
+    assert_eq!(
+        server.count_words("acme/demo 1 v1.0.0"),
+        1,
+        "{}",
+        server.log()
+    );
+    server.stop();
+}
+
+/// An origin that offers any number of versions does not fill the memory.
+#[test]
+fn the_newest_thousand_versions_of_an_origin_are_offered() {
+    let (origin, scene) = origin();
+    let listed = (0..1_200).map(|minor| json!({"version": format!("3.{minor}.0")}));
+    let listed = Value::Array(listed.collect());
+    origin.always(asks("versions"), lie::says("versions", listed));
+    let server = start(&scene, &origin, &[]);
+    let index = server.get(&format!("{}/index.json", base(&origin))).json();
+    let offered = index["versions"].as_object().unwrap();
+    let has = ["3.1199.0", "3.200.0", "3.199.0"].map(|one| offered.contains_key(one));
+    assert_eq!((offered.len(), has), (1_000, [true, true, false]));
 }
 
 #[test]
@@ -117,7 +135,7 @@ fn concurrent_requests_for_a_version_mirror_it_once() {
     let log = server.stop();
     let line = format!("Mirrored {} 1.1.0: signed ", origin.address("acme/demo"));
     assert_eq!(log.matches(&line).count(), 1, "{log}");
-    assert!(!log.contains("no entry of the trust file"), "{log}");
+    assert!(!log.contains("trust file"), "{log}");
 
     // The store then has it, and serves it without the origin.
     drop(origin);
@@ -215,11 +233,8 @@ fn only_wanted_providers_are_mirrored() {
     let server = start(&scene, &origin, &["--exclude", &withdrawn]);
     let index = server.get(&format!("{base}/index.json"));
     assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
-    let says = format!(
-        "the store does not have {exclude} 1.1.0, and this server does not mirror it: its origin lacks it, or an option or a limit leaves it out\n"
-    );
-    let version = server.get(&format!("{base}/1.1.0.json"));
-    assert_eq!(version.is(404).text(), says);
+    let version = server.get(&format!("{base}/1.1.0.json")).is(404);
+    assert!(version.text().contains(&format!("{exclude} 1.1.0")));
     server.stop();
 
     // The newest only, for one platform.
@@ -462,8 +477,7 @@ fn hidden_versions_of_the_store_do_not_hide_that_the_origin_is_unreachable() {
     drop(origin);
     let index = server.get(&format!("{base}/index.json"));
     assert_eq!(index.status, 503, "{}", index.text());
-    let says = "the store does not have this, and its origin cannot be asked now";
-    assert!(index.text().contains(says), "{}", index.text());
+    assert!(index.text().contains("origin"), "{}", index.text());
     server.stop();
 }
 
@@ -501,8 +515,7 @@ fn an_unreachable_origin_leaves_the_versions_of_the_store() {
     assert_eq!(server.get(&index).text(), offered);
     assert_eq!(server.get(&format!("{base}/1.1.0.json")).status, 503);
     let page = server.get(&format!("/providers/{}", base.replacen("/mirror/", "", 1)));
-    let note = "The origin cannot be asked now.";
-    assert!(page.text().contains(note), "{}", page.text());
+    assert!(page.text().contains("The origin"), "{}", page.text());
     server.until(&index, |reply| {
         reply.text() == r#"{"versions":{"1.0.0":{}}}"#
     });
@@ -511,8 +524,7 @@ fn an_unreachable_origin_leaves_the_versions_of_the_store() {
     // After 404, clients would say that there is no such version.
     let version = server.get(&format!("{base}/1.1.0.json"));
     assert_eq!(version.status, 503, "{}", version.text());
-    let says = "the store does not have this, and its origin cannot be asked now";
-    assert!(version.text().contains(says), "{}", version.text());
+    assert!(version.text().contains("origin"), "{}", version.text());
     // A provider that the store does not have may exist at the origin.
     wait(|| server.get(&unknown).status == 503, || server.log());
     server.stop();

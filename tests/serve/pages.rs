@@ -1,3 +1,4 @@
+use super::server::has_words;
 use super::stores::{BARE, DEMO, Store};
 use crate::support::release::Mistake;
 use crate::support::signer::Signer;
@@ -95,12 +96,6 @@ fn links_of_pages_are_relative() {
 fn pages_that_name_the_requested_host_are_not_in_shared_caches() {
     let store = store();
     let url = "https://localhost";
-    let help = store.scene.tfoci(["serve", "--help"]).succeeds().stdout;
-    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        words.contains("by default, pages name --registry-host or the host of each request"),
-        "{help}"
-    );
     for (more, host, caching) in [
         (&[][..], "https://asked.example.net", "private, max-age="),
         (&["--registry-host", "localhost"], url, "public, max-age="),
@@ -186,36 +181,20 @@ fn a_search_finds_addresses_and_stays_text() {
 fn pages_that_people_open_by_mistake_name_the_right_path() {
     let store = store();
     let server = store.serve(&[]);
-    let routes = "
-  the network mirror is at /mirror/HOST/NAMESPACE/TYPE/index.json
-  the provider registry is at /v1/providers/NAMESPACE/TYPE/versions
-  the page at / has the configuration for clients
-";
-    for (path, status, expected) in [
-        ("/mirror/", 404, "nothing is here"),
-        ("/mirror", 404, "nothing is here"),
-        ("/v1/providers/", 404, "nothing is here"),
-        ("/mirror/registry.acme.test/", 404, "nothing is here"),
-        (
-            "/mirror/registry.acme.test/acme/demo/",
-            404,
-            "nothing is here",
-        ),
-        ("/v1/providers/acme/demo/versions/", 404, "nothing is here"),
-        (
-            "/mirrors/registry.acme.test/acme/demo/index.json",
-            404,
-            "nothing is here",
-        ),
-        ("/mirror//", 400, "the path is malformed"),
-        (
-            "/mirrors/registry.acme.test/acme//",
-            400,
-            "the path is malformed",
-        ),
+    for (path, status) in [
+        ("/mirror/", 404),
+        ("/mirror", 404),
+        ("/v1/providers/", 404),
+        ("/mirror/registry.acme.test/", 404),
+        ("/mirror/registry.acme.test/acme/demo/", 404),
+        ("/v1/providers/acme/demo/versions/", 404),
+        ("/mirrors/registry.acme.test/acme/demo/index.json", 404),
+        ("/mirror//", 400),
+        ("/mirrors/registry.acme.test/acme//", 400),
     ] {
         let said = server.get(path).is(status).text();
-        assert_eq!(said, format!("{expected}{routes}"), "{path}");
+        let routes = "/mirror/HOST/NAMESPACE/TYPE/index.json /v1/providers/NAMESPACE/TYPE/versions";
+        assert!(has_words(&said, routes), "{path}: {said}");
     }
     let host = ["--registry-host", "registry.acme.test"];
     let server = store.serve(&host);
@@ -228,15 +207,14 @@ fn pages_that_people_open_by_mistake_name_the_right_path() {
         "/v1/providers/acme/demo/9.9.9/download/linux/amd64",
     ] {
         let said = server.get(path).is(404).text();
-        assert_eq!(
-            said,
-            format!("the store does not have {DEMO} 9.9.9\n"),
-            "{path}"
-        );
+        assert!(said.contains(&format!("{DEMO} 9.9.9")), "{path}: {said}");
     }
     let said = server.get("/mirror/registry.acme.test/acme/none/9.9.9.json");
-    let expected = "the store does not have registry.acme.test/acme/none\n";
-    assert_eq!(said.is(404).text(), expected);
+    let said = said.is(404).text();
+    assert!(
+        said.contains("acme/none") && !said.contains("9.9.9"),
+        "{said}"
+    );
 }
 
 /// Clients ask the host of an address. Where it does not lead to this server, a `host` block does.
@@ -281,14 +259,7 @@ fn the_home_page_marks_what_it_has_not_read() {
     let page = server.get("/").is(200).text();
     assert!(page.contains("<td>1.0.0</td><td>1</td>"), "{page}");
     assert!(!page.contains(note) && !page.contains('–'), "{page}");
-    // As `tfoci cli-config` prints it.
-    let comment =
-        "  # Every provider comes from this mirror. A `direct` block beside it would offer
-  # versions that the mirror lacks, and clients would fail to install them.
-  network_mirror {
-";
-    let page = page.replace("&#x60;", "`");
-    assert!(page.contains(comment), "{page}");
+    assert!(page.contains("\n  network_mirror {\n"), "{page}");
 }
 
 #[test]
@@ -299,8 +270,6 @@ fn a_provider_whose_versions_are_all_hidden_has_no_instructions() {
     let server = store.serve(&["--key", "stranger.asc"]);
     let page = server.get(&format!("/providers/{DEMO}")).is(200).text();
     assert!(page.contains("Hidden versions"), "{page}");
-    let why = "These versions did not verify, so clients do not see them.";
-    assert!(page.contains(why), "{page}");
     for text in ["Use it", "required_providers", "provider_installation"] {
         assert!(!page.contains(text), "{text}\n{page}");
     }

@@ -55,7 +55,6 @@ fn clients_are_sent_to_the_storage_if_there_is_one() {
     );
     assert!(!location.contains(registry.host()), "{location}");
     assert_eq!(sent.header("cache-control"), Some("no-store"));
-    assert_eq!(sent.text(), "the package is at another URL\n");
     // A signed URL is for one method.
     let head = server.ask("HEAD", PACKAGE, &[]);
     assert_eq!(head.status, 200);

@@ -181,6 +181,20 @@ impl Server {
         );
     }
 
+    /// Waits until a line of the log has these words in their order, and any others between them.
+    #[track_caller]
+    pub fn logs_words(&self, words: &str) {
+        wait(
+            || self.count_words(words) > 0,
+            || format!("{words}\n{}", self.log()),
+        );
+    }
+
+    /// The number of lines of the log that have these words in their order.
+    pub fn count_words(&self, words: &str) -> usize {
+        lines_with(&self.log(), words)
+    }
+
     /// A file of the process in `/proc`.
     pub fn proc(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/{name}", self.child.id()))
@@ -214,6 +228,21 @@ impl Server {
         assert_eq!(status.code(), Some(0), "{}", self.log());
         self.log()
     }
+}
+
+/// The number of lines that have these words in their order, and any others between them.
+pub fn lines_with(text: &str, words: &str) -> usize {
+    text.lines().filter(|line| has_words(line, words)).count()
+}
+
+/// Whether a text has these words in their order, and any others between them.
+pub fn has_words(text: &str, words: &str) -> bool {
+    let mut rest = text;
+    words.split(' ').all(|word| {
+        let found = rest.split_once(word);
+        rest = found.map_or("", |(_, after)| after);
+        found.is_some()
+    })
 }
 
 /// An address without a listener.

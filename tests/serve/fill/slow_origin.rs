@@ -92,7 +92,7 @@ fn a_refusal_does_not_outlast_the_trust_file_that_it_is_by() {
     server.signal(Signal::HUP);
     server.logs("Reloaded trust.toml");
     gate.open("document");
-    server.logs("is by a key that is not pinned");
+    server.logs("not pinned");
     server.until(&path, |reply| reply.status == 200);
     server.stop();
 }
