@@ -24,16 +24,15 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
 use super::answer::{self, Response};
-use super::error::{Error, MOST_TOKENS, TlsError, TokensError};
+use super::error::{Error, FileError, MOST_TOKENS};
 use super::links::Links;
-use super::notice::{Denied, Notice, Observer};
+use super::notice::{Denied, Observer};
 use super::path::{Route, Target, What};
 use super::settings::{AccessFiles, TlsFiles};
-use super::watched_files::WatchedFiles;
+use super::watched_files::{Reader, WatchedFiles, lines};
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::digest::{Algorithm, Digest, Hasher};
 use crate::error::{printable, printable_path};
-use crate::text;
 
 /// The log warns of a certificate that expires within this time. Programs that renew certificates of 90 days do so earlier.
 const EXPIRES_SOON: Duration = Duration::from_secs(14 * 24 * 60 * 60);
@@ -71,28 +70,23 @@ pub(super) fn acceptor(
     observer: &Arc<dyn Observer>,
     files: &mut Vec<WatchedFiles>,
 ) -> Result<TlsAcceptor, Error> {
-    let TlsFiles { certificate, key } = paths.clone();
     let current = Arc::new(ServerCertificate(watch::Sender::new(None)));
     let (shared, observer) = (current.clone(), observer.clone());
-    let path = certificate.clone();
-    files.push(WatchedFiles::start(path.clone(), false, move |reader| {
+    let TlsFiles { certificate, key } = paths.clone();
+    let read = move |reader: &mut Reader| {
         let (chain, secret) = (reader.read(&certificate)?, reader.read(&key)?);
-        if reader.is_unchanged() {
-            return Ok(());
-        }
-        let pair = pair(&chain, &secret).map_err(|source| {
-            let path = match source {
-                TlsError::NoKey | TlsError::NoPair => key.clone(),
-                _ => certificate.clone(),
-            };
-            Error::Tls { path, source }
-        })?;
-        let path = printable_path(&certificate);
+        pair(&chain, &secret).map_err(|error| match error {
+            FileError::NoCertificate => error.of(&certificate),
+            _ => error.of(&key),
+        })
+    };
+    let path = printable_path(&paths.certificate);
+    let apply = move |pair: CertifiedKey| {
         if let Some(host) = host.as_deref().filter(|host| !is_for(&pair, host)) {
             let text = format!(
                 "{path} does not name {host}, the host of --url: clients will refuse to connect"
             );
-            observer.notice(Notice::warning("certificate-names", "Warning", text));
+            observer.warn("certificate-names", "Warning", text);
         }
         let now = SystemTime::now();
         if let Some(end) = end_before(&pair, now + EXPIRES_SOON) {
@@ -102,16 +96,15 @@ pub(super) fn acceptor(
                 false => format!("expires on {day}: clients will then refuse to connect"),
             };
             let text = format!("the certificate in {path} {ends}");
-            observer.notice(Notice::warning("certificate-expires", "Warning", text));
+            observer.warn("certificate-expires", "Warning", text);
         }
         shared.0.send_replace(Some(Arc::new(pair)));
-        Ok(())
-    })?);
+    };
+    files.push(WatchedFiles::start(&paths.certificate, false, read, apply)?);
     let provider = Arc::new(ring::default_provider());
     let config =
         ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let source = TlsError::Unusable;
-    let config = config.map_err(|_| Error::Tls { path, source })?;
+    let config = config.map_err(|_| Error::System)?;
     let mut config = config.with_no_client_auth().with_cert_resolver(current);
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
@@ -127,56 +120,38 @@ impl AccessControl {
         observer: &Arc<dyn Observer>,
         files: &mut Vec<WatchedFiles>,
     ) -> Result<Arc<Self>, Error> {
-        let lifetime = paths.lifetime;
-        let links = Links::of_this_process(lifetime).ok_or(Error::Random)?;
+        let AccessFiles {
+            tokens: path,
+            signing_key,
+            lifetime,
+        } = paths.clone();
+        let links = Links::of_this_process(lifetime).ok_or(Error::System)?;
         let access = Arc::new(Self {
             tokens: watch::Sender::new(Arc::default()),
             links: watch::Sender::new(Arc::new(links)),
         });
         let (shared, observer) = (access.clone(), observer.clone());
-        let path = paths.tokens.clone();
-        files.push(WatchedFiles::start(path.clone(), false, move |reader| {
-            let content = reader.read(&path)?;
-            let tokens = text::decode(&content).map_err(TokensError::Text);
-            let tokens = match tokens.and_then(ClientTokens::parse) {
-                // An empty file is valid later: the operator has revoked the last token. But perhaps it was emptied by mistake.
-                Ok(tokens)
-                    if tokens.is_empty()
-                        && shared.tokens().is_empty()
-                        && !reader.is_unchanged() =>
-                {
-                    Err(TokensError::Empty)
-                }
-                tokens => tokens,
-            };
-            let tokens = tokens.map_err(|source| Error::Tokens {
-                path: path.clone(),
-                source,
-            })?;
-            if !reader.is_unchanged() {
-                if tokens.is_empty() {
-                    let path = printable_path(&path);
-                    let text = format!("{path} has no token: every client is refused");
-                    observer.notice(Notice::warning("no-tokens", "Warning", text));
-                }
-                shared.tokens.send_replace(Arc::new(tokens));
+        let read = move |reader: &mut Reader| reader.parse(&path, ClientTokens::parse);
+        let path = printable_path(&paths.tokens);
+        let apply = move |tokens: ClientTokens| {
+            // The operator has revoked the last token, or has emptied the file by mistake.
+            if tokens.is_empty() && !shared.tokens().is_empty() {
+                let text = format!("{path} has no token: every client is refused");
+                observer.warn("no-tokens", "Warning", text);
             }
-            Ok(())
-        })?);
-        if let Some(path) = paths.signing_key.clone() {
-            let shared = access.clone();
-            files.push(WatchedFiles::start(path.clone(), false, move |reader| {
-                let content = reader.read(&path)?;
-                let links = Links::parse(&String::from_utf8_lossy(&content), lifetime);
-                let links = links.map_err(|source| Error::Keys {
-                    path: path.clone(),
-                    source,
-                })?;
-                if !reader.is_unchanged() {
-                    shared.links.send_replace(Arc::new(links));
-                }
-                Ok(())
-            })?);
+            shared.tokens.send_replace(Arc::new(tokens));
+        };
+        files.push(WatchedFiles::start(&paths.tokens, false, read, apply)?);
+        if access.tokens().is_empty() {
+            return Err(FileError::Tokens { count: 0 }.of(&paths.tokens));
+        }
+        if let Some(path) = signing_key {
+            let (shared, of_keys) = (access.clone(), path.clone());
+            let read = move |reader: &mut Reader| {
+                reader.parse(&of_keys, |text| Links::parse(text, lifetime))
+            };
+            let apply = move |links| _ = shared.links.send_replace(Arc::new(links));
+            files.push(WatchedFiles::start(&path, false, read, apply)?);
         }
         Ok(access)
     }
@@ -199,17 +174,17 @@ impl AccessControl {
     ) -> Result<Option<Duration>, Denied> {
         let route = target.route.as_ref().ok();
         if let Some(signature) = target.signature {
-            // The signature covers the host of the provider, if the path does not name it.
+            // A link is for a file. It covers the host of the provider, if the path does not name it.
             let host = match route {
                 Some(Route::Provider(provider, What::RegistryFile(..))) => {
-                    provider.hostname().as_ascii()
+                    Some(provider.hostname().as_ascii())
                 }
-                _ => "",
+                Some(Route::Provider(_, What::MirrorPackage(..))) => Some(""),
+                _ => None,
             };
             let (links, now) = (self.links(), SystemTime::now());
-            let remaining = links.remaining(signature, host, target.path, now);
-            let remaining = remaining.filter(|_| route.is_some_and(Route::is_file));
-            return remaining.map(Some).ok_or(Denied::Link);
+            let left = host.and_then(|host| links.remaining(signature, host, target.path, now));
+            return left.map(Some).ok_or(Denied::Link);
         }
         match (route, token) {
             (Some(Route::Provider(provider, _)), Some(token)) if !token.is_for(provider) => {
@@ -259,15 +234,15 @@ impl ResolvesServerCert for ServerCertificate {
     }
 }
 
-fn pair(chain: &[u8], key: &[u8]) -> Result<CertifiedKey, TlsError> {
+fn pair(chain: &[u8], key: &[u8]) -> Result<CertifiedKey, FileError> {
     let chain = CertificateDer::pem_slice_iter(chain).collect::<Result<Vec<_>, _>>();
     let chain = chain
         .ok()
         .filter(|chain| !chain.is_empty())
-        .ok_or(TlsError::NoCertificate)?;
-    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| TlsError::NoKey)?;
+        .ok_or(FileError::NoCertificate)?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| FileError::NoPrivateKey)?;
     let pair = CertifiedKey::from_der(chain, key, &ring::default_provider());
-    pair.map_err(|_| TlsError::NoPair)
+    pair.map_err(|_| FileError::NoPair)
 }
 
 /// The longest token that is hashed, in bytes. It bounds the work for a request.
@@ -291,35 +266,27 @@ impl ClientTokens {
     /// Reads a file of tokens. Blank lines and lines that begin with `#` are skipped.
     ///
     /// # Errors
-    /// A line is not a token.
-    pub fn parse(text: &str) -> Result<Self, TokensError> {
-        let mut tokens = Vec::new();
-        for (number, line) in text.lines().enumerate() {
-            let line_number = number + 1;
-            let mut words = line.split_whitespace();
-            let Some(name) = words.next().filter(|name| !name.starts_with('#')) else {
-                continue;
-            };
+    /// A line is not a token, or there are too many.
+    pub(super) fn parse(text: &str) -> Result<Self, FileError> {
+        let tokens = lines(text).map(|(line, text)| {
+            let mut words = text.split_whitespace();
+            let name = printable(words.next().unwrap_or_default());
             let digest = words.next().and_then(|text| text.parse::<Digest>().ok());
             let digest = digest.filter(|digest| digest.algorithm() == Algorithm::Sha256);
-            let digest = digest.ok_or(TokensError::Line { line: line_number })?;
-            let pattern = |text: &str| {
-                let pattern: Result<ProviderPattern, _> = text.parse();
-                pattern.map_err(|source| TokensError::Pattern {
-                    line: line_number,
-                    source,
-                })
-            };
-            tokens.push(ClientToken {
-                name: printable(name),
+            let digest = digest.ok_or(FileError::Token { line })?;
+            let patterns = words.map(str::parse).collect::<Result<_, _>>();
+            let patterns = patterns.map_err(|source| FileError::Pattern { line, source })?;
+            Ok(ClientToken {
+                name,
                 digest,
-                patterns: words.map(pattern).collect::<Result<_, _>>()?,
-            });
-            if tokens.len() > MOST_TOKENS {
-                return Err(TokensError::TooMany);
-            }
+                patterns,
+            })
+        });
+        let tokens: Vec<_> = tokens.collect::<Result<_, FileError>>()?;
+        match tokens.len() {
+            ..=MOST_TOKENS => Ok(Self(tokens)),
+            count => Err(FileError::Tokens { count }),
         }
-        Ok(Self(tokens))
     }
 
     /// Whether there is no token, so that no request is authorized.
@@ -401,14 +368,14 @@ mod tests {
             let text = text.replacen('x', "# comment", 1);
             assert_eq!(
                 ClientTokens::parse(&text).err(),
-                Some(TokensError::Line { line: 2 }),
+                Some(FileError::Token { line: 2 }),
                 "{text}"
             );
         }
         let text = format!("ci sha256:{} a/b/c/d", Digest::of(b"").hex());
         assert!(matches!(
             ClientTokens::parse(&text),
-            Err(TokensError::Pattern { line: 1, .. })
+            Err(FileError::Pattern { line: 1, .. })
         ));
     }
 }

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream::BoxStream;
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER};
 use hyper::header::{HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use hyper::{HeaderMap, StatusCode};
+use serde::Serialize;
 
 use crate::blob::ReadError;
 use crate::digest::Digest;
@@ -18,40 +20,53 @@ pub(super) const RETRY_SECONDS: u64 = 5;
 /// The longest reason in the log, in characters. It may quote what a store or an origin says.
 const LONGEST_REASON: usize = 300;
 
+/// The largest piece of a document that is handed to the connection, which may hold it for longer than the answer holds its places.
+const PIECE: usize = 16 << 10;
+
 /// An HTTP answer of the server.
 pub(super) type Response = hyper::Response<Content>;
 
-/// The bytes of an answer.
-pub(super) enum Content {
-    /// A document, page or text.
-    Whole(Bytes),
-    /// A package, or a range of one, with the length of the rest.
-    Package(
-        BoxStream<'static, Result<Bytes, ReadError<store::Error>>>,
-        u64,
-    ),
+/// Some bytes of an answer.
+pub(super) type Piece = Result<Bytes, ReadError<store::Error>>;
+
+/// The bytes of an answer that are not sent yet, and their number.
+pub(super) struct Content {
+    pub(super) pieces: BoxStream<'static, Piece>,
+    pub(super) left: u64,
 }
 
 impl Content {
-    pub(super) const NONE: Self = Self::Whole(Bytes::new());
+    pub(super) fn none() -> Self {
+        Self::whole(Bytes::new())
+    }
 
-    /// The number of bytes that are not sent yet.
-    pub(super) fn left(&self) -> u64 {
-        match self {
-            Self::Whole(bytes) => bytes.len() as u64,
-            Self::Package(_, left) => *left,
+    /// A document, page or text.
+    fn whole(mut bytes: Bytes) -> Self {
+        let left = bytes.len() as u64;
+        let pieces = std::iter::from_fn(move || {
+            let size = bytes.len().min(PIECE);
+            (size > 0).then(|| Ok(bytes.split_to(size)))
+        });
+        Self {
+            pieces: stream::iter(pieces).boxed(),
+            left,
         }
     }
 }
 
 /// A document or page with its `ETag`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Document {
     pub(super) bytes: Bytes,
     pub(super) etag: String,
 }
 
 impl Document {
+    /// A document in JSON. It contains text and numbers only, so writing it cannot fail.
+    pub(super) fn json(document: &impl Serialize) -> Self {
+        Self::new(serde_json::to_vec(document).unwrap_or_default())
+    }
+
     pub(super) fn new(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
         Self {
@@ -88,7 +103,7 @@ pub(super) struct Reason(pub(super) String);
 
 /// An answer whose body is a text for people.
 pub(super) fn text(status: StatusCode, message: &str) -> Response {
-    let mut answer = Response::new(Content::Whole(format!("{message}\n").into()));
+    let mut answer = Response::new(Content::whole(format!("{message}\n").into()));
     *answer.status_mut() = status;
     if status.is_client_error() || status.is_server_error() {
         let line = message.lines().next().unwrap_or_default();
@@ -136,7 +151,7 @@ pub(super) fn document(
     let mut answer = match has(request, &document.etag) {
         true => not_modified(),
         false => {
-            let mut answer = Response::new(Content::Whole(document.bytes));
+            let mut answer = Response::new(Content::whole(document.bytes));
             set(&mut answer, CONTENT_TYPE, content_type);
             answer
         }
@@ -149,7 +164,7 @@ pub(super) fn document(
 
 /// `304` without a body.
 pub(super) fn not_modified() -> Response {
-    let mut answer = Response::new(Content::NONE);
+    let mut answer = Response::new(Content::none());
     *answer.status_mut() = StatusCode::NOT_MODIFIED;
     answer
 }

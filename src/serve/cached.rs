@@ -69,6 +69,12 @@ pub(super) enum Unavailable {
     Slow,
 }
 
+impl From<Failure> for Unavailable {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+}
+
 /// A value, and when it was loaded.
 type Dated<V> = (Arc<V>, Instant);
 type Loading<V> = Shared<BoxFuture<'static, Result<Dated<V>, Unavailable>>>;
@@ -81,10 +87,8 @@ struct Slot<V> {
     failure: Option<(Unavailable, Instant)>,
     /// The load in progress.
     loading: Option<Loading<V>>,
-    /// When the last load began.
+    /// When the last load began; `None` if its value has to be loaded again regardless of its age.
     since: Option<Instant>,
-    /// Whether the value has to be loaded again regardless of its age.
-    is_outdated: bool,
 }
 
 type Shelf<V> = Arc<Mutex<Slot<V>>>;
@@ -96,6 +100,7 @@ fn locked<V>(shelf: &Shelf<V>) -> MutexGuard<'_, Slot<V>> {
 /// Shared values by key.
 pub(super) struct Cached<K, V> {
     shelves: Cache<K, Shelf<V>>,
+    ages: Ages,
     longest: Duration,
 }
 
@@ -106,6 +111,7 @@ where
 {
     /// No values. All may have this weight together; those that are requested least are forgotten first. A load may take `longest`.
     pub(super) fn new(
+        ages: Ages,
         most: u64,
         longest: Duration,
         weight: impl Fn(&K, Option<&V>) -> u64 + Send + Sync + 'static,
@@ -118,6 +124,7 @@ where
         let shelves = Cache::builder().max_capacity(most).weigher(weigher);
         Self {
             shelves: shelves.build(),
+            ages,
             longest,
         }
     }
@@ -127,7 +134,6 @@ where
     pub(super) async fn get<F>(
         &self,
         key: &K,
-        ages: Ages,
         is_enough: impl Fn(&V) -> bool,
         load: impl FnOnce(Option<Arc<V>>) -> Option<F>,
     ) -> Result<CachedValue<V>, Unavailable>
@@ -136,27 +142,25 @@ where
     {
         let new = async { Shelf::default() };
         let shelf = self.shelves.get_with_by_ref(key, new).await;
-        let fresh = |(value, at): &Dated<V>| CachedValue {
-            value: value.clone(),
-            at: *at,
-            lifetime: ages.fresh.saturating_sub(at.elapsed()),
-            is_stale: false,
+        let dated = |(value, at): &Dated<V>, is_stale: bool| {
+            let lifetime = self.ages.fresh.saturating_sub(at.elapsed());
+            CachedValue {
+                value: value.clone(),
+                at: *at,
+                lifetime: if is_stale { Duration::ZERO } else { lifetime },
+                is_stale,
+            }
         };
         let (loading, old, patience) = {
             let mut slot = locked(&shelf);
             let last = slot.value.as_ref();
-            if let Some(last) = last
-                && last.1.elapsed() < ages.fresh
-                && !slot.is_outdated
+            if let Some(last) = last.filter(|_| slot.is_valid())
+                && last.1.elapsed() < self.ages.fresh
             {
-                return Ok(fresh(last));
+                return Ok(dated(last, false));
             }
-            let old = last.filter(|(_, at)| at.elapsed() < ages.usable);
-            let old = old.map(|old| CachedValue {
-                lifetime: Duration::ZERO,
-                is_stale: true,
-                ..fresh(old)
-            });
+            let old = last.filter(|(_, at)| at.elapsed() < self.ages.usable);
+            let old = old.map(|old| dated(old, true));
             let failed = slot.failure.as_ref();
             let failed = failed.map(|(reason, at)| (reason.clone(), at.elapsed()));
             let loading = match (&slot.loading, &failed) {
@@ -178,7 +182,7 @@ where
             (loading, old, patience)
         };
         match timeout(patience, loading).await {
-            Ok(Ok(loaded)) => Ok(fresh(&loaded)),
+            Ok(Ok(loaded)) => Ok(dated(&loaded, false)),
             Ok(Err(reason)) => old.ok_or(reason),
             Err(_) => old.ok_or(Unavailable::Slow),
         }
@@ -198,7 +202,7 @@ where
         let task = tokio::spawn(async move {
             let loaded = match timeout(longest, load).await {
                 Ok(Ok(value)) => Ok((Arc::new(value), Instant::now())),
-                Ok(Err(error)) => Err(Unavailable::Failed(Box::new(error))),
+                Ok(Err(failure)) => Err(failure.into()),
                 Err(_) => Err(Unavailable::Slow),
             };
             let is_current = locked(&shelf).end(since, &loaded);
@@ -229,7 +233,6 @@ where
             slot.since = None;
             slot.loading = None;
             slot.failure = None;
-            slot.is_outdated = true;
         }
     }
 
@@ -251,6 +254,11 @@ where
 }
 
 impl<V> Slot<V> {
+    /// Whether the value is the result of the last load.
+    fn is_valid(&self) -> bool {
+        self.since.is_some() && self.loading.is_none() && self.failure.is_none()
+    }
+
     /// Keeps the result of the load that began then, unless another has begun, or the value has changed meanwhile.
     fn end(&mut self, since: Instant, loaded: &Result<Dated<V>, Unavailable>) -> bool {
         if self.since != Some(since) {
@@ -261,7 +269,6 @@ impl<V> Slot<V> {
             Ok(loaded) => {
                 self.value = Some(loaded.clone());
                 self.failure = None;
-                self.is_outdated = false;
             }
             Err(reason) => self.failure = Some((reason.clone(), Instant::now())),
         }
@@ -276,7 +283,6 @@ impl<V> Default for Slot<V> {
             failure: None,
             loading: None,
             since: None,
-            is_outdated: false,
         }
     }
 }

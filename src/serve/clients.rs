@@ -18,7 +18,7 @@ use tokio::time::timeout_at;
 /// `tfoci help deployment` states this number, and its half.
 const PLACES: usize = 256;
 /// The bytes of a document in one place, so that documents that nobody reads take 32 MiB at most.
-const PLACE: usize = 128 << 10;
+const PLACE: u64 = 128 << 10;
 /// The requests that a client may send at once, in seconds of its rate. An `init` requests several documents for each of its providers at once,
 /// and is then silent.
 const BURST: f64 = 4.0;
@@ -47,7 +47,7 @@ pub(super) struct Client {
 }
 
 /// What a connection or an answer holds until it ends.
-pub(super) type Permits = Vec<OwnedSemaphorePermit>;
+pub(super) type Permits = Arc<[OwnedSemaphorePermit]>;
 
 /// Why there is no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +112,8 @@ impl Clients {
 
     /// The places of a document of this size; one for a read of the store, whose size is zero. A document that is larger than a client may have
     /// takes all places of its client.
-    pub(super) fn places(&self, client: &Client, size: usize) -> Result<Permits, Full> {
-        let count = size.div_ceil(PLACE).clamp(1, PLACES / 2);
+    pub(super) fn places(&self, client: &Client, size: u64) -> Result<Permits, Full> {
+        let count = size.div_ceil(PLACE).clamp(1, PLACES as u64 / 2);
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let free = self.free(client).into_iter().map(|(places, full)| {
             let permit = places.try_acquire_many_owned(count);
@@ -125,12 +125,12 @@ impl Clients {
     /// The place of a package. Waits this long for it.
     pub(super) async fn place(&self, client: &Client, longest: Duration) -> Result<Permits, Full> {
         let end = tokio::time::Instant::now() + longest;
-        let mut permits = Permits::new();
+        let mut permits = Vec::new();
         for (places, full) in self.free(client) {
             let permit = timeout_at(end, places.acquire_owned()).await;
             permits.extend(permit.map_err(|_| full)?);
         }
-        Ok(permits)
+        Ok(permits.into())
     }
 
     /// The free places of a client, and those of the server.
@@ -187,11 +187,11 @@ mod tests {
         drop(held);
         assert!(first.connection().is_some());
         let take = |client: &Client, size| clients.places(client, size);
-        let held = [take(&first, 0), take(&first, usize::MAX)];
+        let held = [take(&first, 0), take(&first, u64::MAX)];
         assert!(held[0].is_ok());
         assert_eq!(held[1].as_ref().err(), Some(&Full::Client));
         drop(held);
-        let all = [take(&first, usize::MAX), take(&other, usize::MAX)];
+        let all = [take(&first, u64::MAX), take(&other, u64::MAX)];
         assert!(all.iter().all(Result::is_ok));
         let third = clients.at("192.0.2.3".parse().unwrap()).await;
         assert_eq!(take(&third, 1).err(), Some(Full::Server));

@@ -4,26 +4,26 @@
 //! | --- | --- |
 //! | handshake | [`HANDSHAKE`] in total |
 //! | header of a request | 20 seconds in total, [`LARGEST_HEADER`] bytes; then `431` |
-//! | between requests | 75 seconds |
+//! | between requests | 75 seconds, in which the client has to read the last [`LARGEST_HEADER`] bytes of an answer |
 //! | an answer | 60 seconds without a byte that the client reads; a slow reader has no limit |
-//!
-//! [`Watched`] has the limits of time.
 
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures_util::StreamExt as _;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, DATE, HOST, HeaderName, USER_AGENT};
+use hyper::header::{HOST, HeaderName, USER_AGENT};
 use hyper::server::conn::http1;
 use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy, sink};
 use tokio::sync::watch;
 use tokio::time::{Sleep, sleep, timeout};
 
@@ -43,10 +43,12 @@ pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
 const CLOSING: Duration = Duration::from_secs(2);
 /// How long the header of a request may take. Clients send theirs in one packet. A longer limit would only help a client that
 /// holds connections open on purpose.
-const LONGEST_HEADER: Duration = Duration::from_secs(20);
+const LONGEST_HEADER: Duration = Duration::from_secs(15);
 /// How long a connection may be idle. It is longer than the 60 seconds of most load balancers, which would otherwise reuse connections that
 /// this server has closed.
 const LONGEST_IDLE: Duration = Duration::from_secs(75);
+/// How often these two limits are looked at. A timer of its own for each phase would cost more than small answers do.
+const LOOK: Duration = Duration::from_secs(3);
 /// How long a client may read nothing of an answer, as in nginx. During this time the answer may hold an open file, or a transfer from the store.
 const STALLED: Duration = Duration::from_secs(60);
 /// How long the server reads and drops the bytes that a refused client still sends. The answer arrives within a second, and a client cannot
@@ -62,55 +64,76 @@ const LONGEST_AGENT: usize = 120;
 /// The longest method in the log, in characters. The longest registered one has 17.
 const LONGEST_METHOD: usize = 20;
 
-/// The largest piece of a document that is handed to the connection, which may hold it for longer than the answer holds its places.
-const PIECE: usize = 16 << 10;
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Serves a connection until it ends. `draining` becomes true when the server ends.
+/// Serves a connection until it ends.
 pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     address: IpAddr,
     service: Arc<Service>,
-    mut draining: watch::Receiver<bool>,
 ) {
-    let phase = Phase::default();
+    let mut draining = service.draining.subscribe();
+    let activity = Activity::new(watch::Sender::new((Phase::Idle, Instant::now())));
     let client = service.shared.clients.at(address).await;
-    let watched = TokioIo::new(Watched::new(stream, phase.clone()));
-    let of_request = phase.clone();
+    let watched = Watched::new(stream, activity.clone());
+    let of_request = activity.clone();
     let requests = hyper::service::service_fn(move |request| {
-        of_request.store(ANSWER, Ordering::Relaxed);
+        of_request.send_replace((Phase::Answer, Instant::now()));
         let sent = Exchange {
             record: record(&request, address, service.shared.settings.tls.is_none()),
             service: service.clone(),
             client: client.clone(),
             began: Instant::now(),
-            content: Content::NONE,
+            content: Content::none(),
             expected: u64::MAX,
-            permits: Permits::new(),
-            phase: of_request.clone(),
+            permits: None,
+            activity: of_request.clone(),
         };
-        async move {
-            // hyper keeps the memory of one request for an idle connection, so that of this future is allocated separately.
-            Ok::<_, std::convert::Infallible>(Box::pin(answer(request, sent)).await)
-        }
+        // hyper keeps the memory of one request for an idle connection, so that of this future is allocated separately.
+        Box::pin(async move { Ok::<_, Infallible>(answer(request, sent).await) })
     });
     let mut builder = http1::Builder::new();
-    // `Watched` limits headers. The timeout of hyper would also count the time between requests.
+    // The timeout of hyper would also count the time between requests.
     builder
         .header_read_timeout(None)
         .max_buf_size(LARGEST_HEADER);
-    let mut connection = pin!(builder.serve_connection(watched, requests));
-    tokio::select! {
+    let mut connection = builder.serve_connection(TokioIo::new(watched), requests);
+    let has_ended = tokio::select! {
         // The client has caused an error of its connection, so it is not reported.
-        _ended = connection.as_mut() => return,
-        _ = draining.wait_for(|is_draining| *is_draining) => {}
+        _ended = &mut connection => true,
+        () = overdue(&activity) => false,
+        _ = draining.wait_for(|is_draining| *is_draining) => false,
+    };
+    if !has_ended {
+        Pin::new(&mut connection).graceful_shutdown();
+        let ended = timeout(CLOSING, &mut connection).await;
+        // Answers have the grace of the server, which then aborts this task.
+        if ended.is_err() && activity.borrow().0 != Phase::Header {
+            tokio::select! {
+                _ended = &mut connection => {}
+                () = overdue(&activity) => {}
+            }
+        }
     }
-    connection.as_mut().graceful_shutdown();
-    let ended = timeout(CLOSING, connection.as_mut()).await;
-    // Answers have the grace of the server, which then aborts this task.
-    if ended.is_err() && phase.load(Ordering::Relaxed) != HEADER {
-        let _ended = connection.await;
+    // The operating system would reset the connection while its client still sends, and the client might lose the reason of a refusal.
+    let mut rest = connection.into_parts().io.into_inner();
+    let _ended = timeout(LINGER, copy(&mut rest, &mut sink())).await;
+}
+
+/// Completes when a client has sent nothing for too long, or a header is not complete.
+async fn overdue(activity: &Activity) {
+    loop {
+        let (phase, since) = *activity.borrow();
+        let longest = match phase {
+            Phase::Idle => LONGEST_IDLE,
+            Phase::Header => LONGEST_HEADER,
+            Phase::Answer => Duration::MAX,
+        };
+        if since.elapsed() > longest {
+            return;
+        }
+        sleep(LOOK).await;
     }
 }
 
@@ -134,33 +157,19 @@ async fn answer(request: Request<Incoming>, mut sent: Exchange) -> hyper::Respon
             record.route = "limited";
             answer::too_many("too many requests", 1)
         }
-        _ => {
-            let answered = service.answer(&sent.client, &head, &target, record);
-            let (answer, permits) = answered.await;
-            sent.permits = permits;
-            answer
-        }
+        _ => service.answer(&sent.client, &head, &target, record).await,
     };
     answer::set(&mut answer, REQUEST_ID, &sent.record.id);
-    answer::set(
-        &mut answer,
-        DATE,
-        &httpdate::fmt_http_date(SystemTime::now()),
-    );
-    if head.method == Method::HEAD {
-        let (length, headers) = (answer.body().left(), answer.headers());
-        if answer.status() != StatusCode::NOT_MODIFIED && !headers.contains_key(CONTENT_LENGTH) {
-            answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
-        }
-        *answer.body_mut() = Content::NONE;
-    }
     let record = &mut sent.record;
     record.reason = answer.extensions_mut().remove().map(|Reason(text)| text);
+    sent.permits = answer.extensions_mut().remove();
     record.status = answer.status().as_u16();
-    let (head, content) = answer.into_parts();
-    sent.expected = content.left();
+    let (parts, content) = answer.into_parts();
+    // hyper answers `HEAD` with the length only.
+    let is_sent = head.method != Method::HEAD;
+    sent.expected = if is_sent { content.left } else { 0 };
     sent.content = content;
-    hyper::Response::from_parts(head, sent)
+    hyper::Response::from_parts(parts, sent)
 }
 
 /// The last address of `X-Forwarded-For`, which the nearest proxy has added. The client can write the others, and all of them if the proxy adds
@@ -213,14 +222,14 @@ struct Exchange {
     content: Content,
     expected: u64,
     /// What is held until the answer was sent.
-    permits: Permits,
-    phase: Phase,
+    permits: Option<Permits>,
+    activity: Activity,
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        self.phase.store(IDLE, Ordering::Relaxed);
-        self.permits.clear();
+        self.activity.send_replace((Phase::Idle, Instant::now()));
+        self.permits = None;
         let record = &mut self.record;
         record.seconds = self.began.elapsed().as_secs_f64();
         record.is_complete = record.bytes == self.expected;
@@ -241,63 +250,53 @@ impl Body for Exchange {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = &mut *self;
-        let piece = match &mut this.content {
-            Content::Whole(bytes) if bytes.is_empty() => None,
-            Content::Whole(bytes) => Some(Ok(bytes.split_to(bytes.len().min(PIECE)))),
-            Content::Package(bytes, left) => {
-                let piece = ready!(bytes.as_mut().poll_next(context));
-                if let Some(Ok(piece)) = &piece {
-                    *left = left.saturating_sub(piece.len() as u64);
-                }
-                piece
-            }
-        };
+        let piece = ready!(this.content.pieces.poll_next_unpin(context));
         if let Some(Ok(piece)) = &piece {
-            this.record.bytes += piece.len() as u64;
+            let size = piece.len() as u64;
+            this.content.left = this.content.left.saturating_sub(size);
+            this.record.bytes += size;
         }
         Poll::Ready(piece.map(|piece| piece.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.content, Content::Whole(bytes) if bytes.is_empty())
+        self.content.left == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.content.left())
+        SizeHint::with_exact(self.content.left)
     }
 }
 
-/// What a connection does, shared by the connection and its requests.
-type Phase = Arc<AtomicU8>;
+/// What a connection does, and since when; shared by the connection and its requests.
+type Activity = Arc<watch::Sender<(Phase, Instant)>>;
 
-/// The connection waits for a request.
-const IDLE: u8 = 0;
-/// A part of a header has arrived.
-const HEADER: u8 = 1;
-/// A request is answered.
-const ANSWER: u8 = 2;
+/// What a connection does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// It waits for a request.
+    Idle,
+    /// A part of a header has arrived.
+    Header,
+    /// A request is answered.
+    Answer,
+}
 
-/// A connection that ends when its client exceeds a limit of time.
+/// A connection that notes when a header begins, and that fails when its client reads nothing for too long.
 struct Watched<S> {
     stream: S,
-    phase: Phase,
-    /// The end of the phase in which the connection waits for bytes.
-    reading: Option<(u8, Pin<Box<Sleep>>)>,
+    activity: Activity,
     /// When the client has read nothing for too long; `None` unless bytes wait for it.
     writing: Option<Pin<Box<Sleep>>>,
-    /// The end of [`LINGER`]; `None` before the connection is closed.
-    lingering: Option<Pin<Box<Sleep>>>,
     stalled: Duration,
 }
 
 impl<S> Watched<S> {
-    fn new(stream: S, phase: Phase) -> Self {
+    fn new(stream: S, activity: Activity) -> Self {
         Self {
             stream,
-            phase,
-            reading: None,
+            activity,
             writing: None,
-            lingering: None,
             stalled: STALLED,
         }
     }
@@ -320,42 +319,21 @@ impl<S> Watched<S> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
-    /// The end of the stream, if the client has sent nothing for too long.
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<std::io::Result<()>> {
-        let this = &mut *self;
         let before = buffer.filled().len();
-        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
-        let phase = this.phase.load(Ordering::Relaxed);
-        if read.is_ready() {
-            if phase == IDLE && buffer.filled().len() > before {
-                this.phase.store(HEADER, Ordering::Relaxed);
-                this.reading = None;
-            }
-            return read;
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before && self.activity.borrow().0 == Phase::Idle {
+            self.activity.send_replace((Phase::Header, Instant::now()));
         }
-        let longest = match phase {
-            IDLE => LONGEST_IDLE,
-            HEADER => LONGEST_HEADER,
-            _ => {
-                this.reading = None;
-                return Poll::Pending;
-            }
-        };
-        if this.reading.as_ref().is_none_or(|(of, _)| *of != phase) {
-            this.reading = Some((phase, Box::pin(sleep(longest))));
-        }
-        match &mut this.reading {
-            Some((_, end)) => end.as_mut().poll(context).map(Ok),
-            None => Poll::Pending,
-        }
+        read
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -373,31 +351,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         self.written(context, flushed)
     }
 
-    /// Closes the connection, and drops what its client still sends. Otherwise the operating system would reset the connection, and the client
-    /// might lose the answer with the reason of a refusal.
     fn poll_shutdown(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<std::io::Result<()>> {
-        if self.lingering.is_none() {
-            let shut = Pin::new(&mut self.stream).poll_shutdown(context);
-            ready!(self.written(context, shut))?;
-        }
-        let this = &mut *self;
-        let end = this
-            .lingering
-            .get_or_insert_with(|| Box::pin(sleep(LINGER)));
-        if end.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Ok(()));
-        }
-        let mut dropped = [0; 4 << 10];
-        loop {
-            let mut buffer = ReadBuf::new(&mut dropped);
-            let read = ready!(Pin::new(&mut this.stream).poll_read(context, &mut buffer));
-            if read.is_err() || buffer.filled().is_empty() {
-                return Poll::Ready(Ok(()));
-            }
-        }
+        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.written(context, shut)
     }
 }
 
@@ -410,7 +369,8 @@ mod tests {
     #[tokio::test]
     async fn only_a_client_that_reads_nothing_is_let_go() {
         let (server, mut client) = tokio::io::duplex(1);
-        let mut watched = Watched::new(server, Phase::default());
+        let activity = Activity::new(watch::Sender::new((Phase::Idle, Instant::now())));
+        let mut watched = Watched::new(server, activity);
         watched.stalled = Duration::from_millis(200);
         let begun = tokio::time::Instant::now();
         let writing = tokio::spawn(async move { watched.write_all(&[7; 64]).await });

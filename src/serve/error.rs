@@ -2,9 +2,8 @@
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::links;
 use crate::address::pattern;
 use crate::disk;
 use crate::error::{Category, Hint};
@@ -15,6 +14,10 @@ pub type PolicyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The most tokens of a file. The token of a request is compared with all of them, which takes about a millisecond for this many.
 pub(super) const MOST_TOKENS: usize = 10_000;
+/// The shortest signing key in bytes. HMAC-SHA256 has no more strength than the 32 bytes of its output, and a shorter key has less.
+pub(super) const SHORTEST_KEY: usize = 32;
+/// The most signing keys. A rotation needs two, one that signs and one that is being replaced; each costs an HMAC for every invalid link.
+pub(super) const MOST_KEYS: usize = 8;
 
 /// A server that cannot start, or a changed file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -23,21 +26,12 @@ pub enum Error {
     /// A file cannot be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// The certificate or its private key cannot be used. The path is that of the file at fault.
-    #[error("{} cannot be used for TLS", crate::error::printable_path(.path))]
-    Tls { path: PathBuf, source: TlsError },
-    /// The file of tokens is invalid.
-    #[error("{} is not a file of tokens", crate::error::printable_path(.path))]
-    Tokens { path: PathBuf, source: TokensError },
-    /// The file of signing keys is invalid.
-    #[error("{} is not a file of signing keys", crate::error::printable_path(.path))]
-    Keys {
-        path: PathBuf,
-        source: links::KeyError,
-    },
-    /// No key for signed links can be made.
-    #[error("the system has no random numbers")]
-    Random,
+    /// A file of certificates, tokens or keys has other contents.
+    #[error("{} cannot be used", crate::error::printable_path(.path))]
+    File { path: PathBuf, source: FileError },
+    /// No key for signed links can be made, or TLS cannot be used.
+    #[error("the system has no random numbers, or none of the ciphers of TLS")]
+    System,
     /// The trust file or a file of keys cannot be used.
     #[error(transparent)]
     Policy(PolicyError),
@@ -49,46 +43,41 @@ pub enum Error {
     },
 }
 
-/// A certificate or private key that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum TlsError {
+/// What is wrong in a file of certificates, tokens or keys.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum FileError {
     /// Certificates in DER are not read, and a single damaged one makes the file unusable.
     #[error("the file has no certificate in PEM")]
     NoCertificate,
     /// Keys in DER and encrypted keys are not read.
     #[error("the file has no private key in PEM")]
-    NoKey,
+    NoPrivateKey,
     /// The certificate is for another key, or the kind of key is not supported.
     #[error("the certificate and the private key do not fit together")]
     NoPair,
-    /// TLS cannot be configured.
-    #[error("TLS cannot be used")]
-    Unusable,
-}
-
-/// An invalid file of tokens.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of a variant names its fields")]
-pub enum TokensError {
+    /// The file is not UTF-8.
+    #[error(transparent)]
+    Text(#[from] text::Error),
     /// A line has no name or no hash.
     #[error(
         "line {line} is not a token\n  expected NAME sha256:HEX, and patterns of providers if it is only for these"
     )]
-    Line { line: usize },
-    /// A word after the hash is not a pattern of providers.
+    Token { line: usize },
+    /// A word after the hash of a token is not a pattern of providers.
     #[error("line {line} has an invalid pattern")]
     Pattern { line: usize, source: pattern::Error },
-    /// The file is not UTF-8.
-    #[error(transparent)]
-    Text(text::Error),
-    /// The file has no token.
+    /// The file has no token, or more than the limit.
+    #[error("there are {count} tokens\n  expected one to {MOST_TOKENS}: NAME sha256:HEX on a line")]
+    Tokens { count: usize },
+    /// A line is not base64, or too short; or it is hex, as a token and its hash are.
     #[error(
-        "it has no token, so no client would be authorized\n  expected NAME sha256:HEX on a line"
+        "line {line} is not a signing key\n  expected at least {SHORTEST_KEY} bytes in base64, and not in hex"
     )]
-    Empty,
-    /// The file has more tokens than the limit.
-    #[error("there are more than {} tokens", MOST_TOKENS)]
-    TooMany,
+    SigningKey { line: usize },
+    /// The file has no signing key, or too many.
+    #[error("there are {count} signing keys\n  expected one to {MOST_KEYS}")]
+    SigningKeys { count: usize },
 }
 
 impl Error {
@@ -96,10 +85,8 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
-            Self::Tls { .. } | Self::Tokens { .. } | Self::Keys { .. } | Self::Policy(_) => {
-                Category::Malformed
-            }
-            Self::Random | Self::Listen { .. } => Category::Local,
+            Self::File { .. } | Self::Policy(_) => Category::Malformed,
+            Self::System | Self::Listen { .. } => Category::Local,
         }
     }
 }
@@ -108,20 +95,7 @@ impl Hint for Error {
     fn hint(&self) -> Option<String> {
         let text = match self {
             Self::Disk(error) => return error.hint(),
-            Self::Tokens {
-                source: TokensError::Text(_),
-                ..
-            } => text::SAVE_AS_UTF8,
-            Self::Tokens { .. } => "`tfoci help deployment` shows how to make a token",
-            Self::Keys { .. } => "`openssl rand -base64 32` makes a key",
-            Self::Tls {
-                source: TlsError::NoPair,
-                ..
-            } => "name the key that the certificate was made for",
-            Self::Tls {
-                source: TlsError::NoCertificate,
-                ..
-            } => "`--tls-cert` names the certificates, and `--tls-key` the private key",
+            Self::File { source, .. } => source.hint()?,
             Self::Listen { source, .. } if source.kind() == ErrorKind::AddrInUse => {
                 "another program listens there: `--listen IP:PORT` names another port"
             }
@@ -131,5 +105,30 @@ impl Hint for Error {
             _ => return None,
         };
         Some(text.to_owned())
+    }
+}
+
+impl FileError {
+    /// The error of the file at this path.
+    pub(super) fn of(self, path: &Path) -> Error {
+        let path = path.to_owned();
+        Error::File { path, source: self }
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NoCertificate => {
+                "`--tls-cert` names the certificates, and `--tls-key` the private key"
+            }
+            Self::NoPrivateKey => return None,
+            Self::NoPair => "name the key that the certificate was made for",
+            Self::Text(_) => text::SAVE_AS_UTF8,
+            Self::Token { .. } | Self::Pattern { .. } | Self::Tokens { .. } => {
+                "`tfoci help deployment` shows how to make a token"
+            }
+            Self::SigningKey { .. } | Self::SigningKeys { .. } => {
+                "`openssl rand -base64 32` makes a key"
+            }
+        })
     }
 }

@@ -17,7 +17,6 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::timeout;
 
 use super::cached::{Ages, Cached, CachedValue, LONGEST_LOAD, Unavailable};
-use super::listing::MOST_OFFERED;
 use super::settings::{Context, FillSettings};
 use crate::address::ProviderAddr;
 use crate::blob;
@@ -48,6 +47,9 @@ const MOST_REMEMBERED: u64 = 4_096;
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// The most lists that origins are asked for at once. Clients name providers, and an origin may give no answer for minutes.
 const MOST_LISTS: usize = 128;
+/// The most versions of a provider that are listed because the origin offers them: twice as many as the providers with the most versions have. An
+/// origin that offers tens of thousands would otherwise take the memory for all lists. `tfoci help deployment` states this number.
+const MOST_OFFERED: usize = 1_000;
 /// The most memory of lists of origins, in versions of about 100 bytes.
 const MOST_LISTED: u64 = 40_000;
 /// A version that cannot be mirrored stays hidden for this many times [`Ages::fresh`].
@@ -101,7 +103,13 @@ pub(super) struct Fill {
 
 impl Fill {
     pub(super) fn new(settings: FillSettings, shared: Arc<Context>) -> Self {
-        let hidden = (shared.settings.ages.fresh * HIDDEN).max(LEAST_HIDDEN);
+        let ages = shared.settings.ages;
+        let hidden = (ages.fresh * HIDDEN).max(LEAST_HIDDEN);
+        // A mirrored version is then found in the store.
+        let of_result = Ages {
+            usable: Duration::ZERO,
+            ..ages
+        };
         let listed = |_: &ProviderAddr, list: Option<&OriginList>| {
             1 + list.map_or(0, |list| list.iter().flatten().count() as u64)
         };
@@ -109,12 +117,12 @@ impl Fill {
         Self {
             settings,
             shared,
-            lists: Cached::new(MOST_LISTED, LONGEST_LOAD, listed),
+            lists: Cached::new(ages, MOST_LISTED, LONGEST_LOAD, listed),
             waiting_lists: Arc::new(Semaphore::new(MOST_LISTS)),
             queue: Arc::new(Semaphore::new(QUEUE)),
             places: Arc::new(Semaphore::new(PLACES as usize)),
             ending: watch::Sender::new(false),
-            results: Cached::new(MOST_REMEMBERED, LONGEST_FILL, |_, _| 1),
+            results: Cached::new(of_result, MOST_REMEMBERED, LONGEST_FILL, |_, _| 1),
             failed: failed.time_to_live(hidden).build(),
             has_no_room: AtomicBool::new(false),
         }
@@ -127,7 +135,7 @@ impl Fill {
         include.any(|pattern| pattern.matches(provider))
             && !exclude.any(|one| one.is_whole(provider))
             && settings.own_host.as_ref() != Some(provider.hostname())
-            && self.shared.trust.options().rule_for(provider).is_ok()
+            && self.shared.trust().rule_for(provider).is_ok()
     }
 
     /// The versions that the origin offers; none if the origin does not have the provider. The list is stale if it came too late, and is older
@@ -148,8 +156,7 @@ impl Fill {
                 asked.map_err(|error| this.unlisted(&provider, error))
             })
         };
-        let ages = self.shared.settings.ages;
-        let asked = self.lists.get(provider, ages, |_| true, load);
+        let asked = self.lists.get(provider, |_| true, load);
         match timeout(LONGEST_WAIT, asked).await {
             Ok(Ok(list)) => Ok(list),
             Ok(Err(Unavailable::Failed(failure))) => Err(*failure),
@@ -185,19 +192,19 @@ impl Fill {
             let event = Event::Warning { subject, warning };
             self.settings.reporter.report(event);
         }
-        // A version without a package for the wanted platforms could never be mirrored.
-        let wanted = |one: &&AvailableVersion| {
-            let mut listed = one.platforms.iter().flatten();
-            one.platforms.is_none() || listed.any(|one| self.settings.platforms.has(one))
+        let FillSettings {
+            platforms, exclude, ..
+        } = &self.settings;
+        let is_wanted = |one: &&AvailableVersion| {
+            // A version without a package for the wanted platforms could never be mirrored.
+            let there = one.platforms.as_ref();
+            there.is_none_or(|there| there.iter().any(|platform| platforms.has(platform)))
+                && !(exclude.iter()).any(|one_of| one_of.has(provider, one.version.version()))
         };
-        let exclude = &self.settings.exclude;
-        let is_excluded = |version: &Version| exclude.iter().any(|one| one.has(provider, version));
-        let versions = available.versions.iter().filter(wanted);
-        let versions = versions.map(|one| one.version.version().clone());
-        let versions: Vec<Version> = versions.filter(|version| !is_excluded(version)).collect();
+        let wanted = available.versions.iter().filter(is_wanted);
+        let wanted: Vec<Version> = wanted.map(|one| one.version.version().clone()).collect();
         let filter = self.filter(VersionConstraints::default());
-        let offered: BTreeSet<&Version> = filter.matching(&versions).collect();
-        let newest = offered.into_iter().rev().take(MOST_OFFERED);
+        let newest = filter.matching(&wanted).take(MOST_OFFERED);
         Ok(Some(newest.cloned().collect()))
     }
 
@@ -240,11 +247,6 @@ impl Fill {
         version: &Version,
         destination: RepoMut,
     ) -> Result<Instant, Unavailable> {
-        let ages = Ages {
-            // A mirrored version is then found in the store.
-            usable: Duration::ZERO,
-            ..self.shared.settings.ages
-        };
         let key = (provider.clone(), version.clone());
         let load = |_| {
             let queued = self.queue.clone().try_acquire_owned().ok()?;
@@ -258,7 +260,7 @@ impl Fill {
                 on_one_thread((place, queued), ending, mirror).await
             })
         };
-        let mirrored = self.results.get(&key, ages, |()| true, load);
+        let mirrored = self.results.get(&key, |()| true, load);
         mirrored.await.map(|mirrored| mirrored.at)
     }
 
@@ -299,7 +301,7 @@ impl Fill {
     }
 
     async fn mirror(&self, key: VersionKey, destination: RepoMut) -> Result<(), Failure> {
-        let trust = self.shared.trust.options();
+        let trust = self.shared.trust();
         let rule = trust.policy.rule_for(&key.0).unwrap_or_default();
         let task = Task {
             provider: key.0.clone(),
@@ -324,7 +326,7 @@ impl Fill {
                 if let Some(authentication) = &published.authentication {
                     text.push_str(&format!(": {authentication}"));
                 }
-                self.shared.tell("mirrored", "Mirrored", text);
+                self.shared.observer.tell("mirrored", "Mirrored", text);
             }
             Err(failure) => {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
@@ -344,7 +346,7 @@ impl Fill {
         let problem = failure.problem.clone();
         let failed = FailedVersion { problem, answers };
         // If the policy has changed meanwhile, another one decides.
-        if self.shared.trust.still_says(&trust, &key.0) {
+        if self.shared.still_trusts(&trust, &key.0) {
             self.failed.insert(key, Arc::new(failed)).await;
         }
         Err(failure)

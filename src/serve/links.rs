@@ -12,15 +12,13 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
+use super::error::{FileError, MOST_KEYS, SHORTEST_KEY};
 use super::path::{PREFIX, respelt};
+use super::watched_files::lines;
 use crate::digest::Digest;
 
-/// The shortest key in bytes. HMAC-SHA256 has no more strength than the 32 bytes of its output, and a shorter key has less.
-const SHORTEST_KEY: usize = 32;
 /// The fewest hex digits of a token as `tfoci help deployment` makes one, and of a SHA-256.
 const SHORTEST_HEX: usize = 64;
-/// The most keys. A rotation needs two, one that signs and one that is being replaced; each costs an HMAC for every invalid link.
-const MOST_KEYS: usize = 8;
 /// How much the clocks of replicas may differ. With NTP they differ by less than a second; 30 seconds is also the shortest `--url-lifetime`.
 const CLOCK_SKEW: Duration = Duration::from_secs(30);
 /// The class of `GET` and `HEAD`.
@@ -32,49 +30,24 @@ pub struct Links {
     lifetime: Duration,
 }
 
-/// An invalid file of signing keys.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of a variant names its fields")]
-pub enum KeyError {
-    /// A line is not base64, or too short.
-    #[error("line {line} is not a signing key\n  expected at least {SHORTEST_KEY} bytes in base64")]
-    Malformed { line: usize },
-    /// A line is hex. That is valid base64 too, but it is a token or its hash. A random key never has hex digits only.
-    #[error(
-        "line {line} is hex, as a token or its hash is, and no signing key\n  expected at least {SHORTEST_KEY} bytes in base64"
-    )]
-    Hex { line: usize },
-    /// The file has no key, or too many.
-    #[error("there are {count} signing keys\n  expected one to {MOST_KEYS}")]
-    Count { count: usize },
-}
-
 impl Links {
     /// Reads a file of keys: one in base64 on each line. Blank lines and lines that begin with `#` are skipped.
     ///
     /// # Errors
     /// A line is not a key, or the number of keys is not allowed.
-    pub fn parse(text: &str, lifetime: Duration) -> Result<Self, KeyError> {
-        let mut keys = Vec::new();
-        for (number, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let is_hex =
-                line.len() >= SHORTEST_HEX && line.chars().all(|digit| digit.is_ascii_hexdigit());
-            if is_hex {
-                return Err(KeyError::Hex { line: number + 1 });
-            }
-            let bytes = STANDARD.decode(line).ok();
-            let bytes = bytes.or_else(|| URL_SAFE_NO_PAD.decode(line).ok());
-            let bytes = bytes.filter(|bytes| bytes.len() >= SHORTEST_KEY);
-            let bytes = bytes.ok_or(KeyError::Malformed { line: number + 1 })?;
-            keys.push(key(&bytes));
-        }
+    pub(super) fn parse(text: &str, lifetime: Duration) -> Result<Self, FileError> {
+        let keys = lines(text).map(|(line, text)| {
+            // Hex is valid base64 too, but it is a token or its hash. A random key never has hex digits only.
+            let is_hex = text.len() >= SHORTEST_HEX && text.chars().all(|c| c.is_ascii_hexdigit());
+            let bytes = STANDARD.decode(text).or(URL_SAFE_NO_PAD.decode(text)).ok();
+            let bytes = bytes.filter(|bytes| bytes.len() >= SHORTEST_KEY && !is_hex);
+            let bytes = bytes.ok_or(FileError::SigningKey { line })?;
+            Ok(key(&bytes))
+        });
+        let keys: Vec<_> = keys.collect::<Result<_, FileError>>()?;
         match keys.len() {
             1..=MOST_KEYS => Ok(Self { keys, lifetime }),
-            count => Err(KeyError::Count { count }),
+            count => Err(FileError::SigningKeys { count }),
         }
     }
 
@@ -225,14 +198,18 @@ mod tests {
         assert!(is_valid(&during, &signature(&before)));
         assert!(is_valid(&after, &signature(&during)));
         assert!(!is_valid(&after, &signature(&before)));
-        assert_eq!(links("").err(), Some(KeyError::Count { count: 0 }));
+        assert_eq!(links("").err(), Some(FileError::SigningKeys { count: 0 }));
         assert_eq!(
             links(&format!("{new}\nc2hvcnQ=")).err(),
-            Some(KeyError::Malformed { line: 2 })
+            Some(FileError::SigningKey { line: 2 })
         );
         let token = Digest::of(b"token").hex().to_owned();
         for hex in [token.to_uppercase(), token.repeat(2), token] {
-            assert_eq!(links(&hex).err(), Some(KeyError::Hex { line: 1 }), "{hex}");
+            assert_eq!(
+                links(&hex).err(),
+                Some(FileError::SigningKey { line: 1 }),
+                "{hex}"
+            );
         }
     }
 

@@ -1,21 +1,22 @@
 //! The versions of one provider: served, hidden, or offered by the origin.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::sync::{Mutex, Semaphore};
 
 use super::answer::Document;
-use super::notice::Notice;
 use super::served::{ServedVersion, SignedFiles};
 use super::settings::Context;
 use crate::address::ProviderAddr;
 use crate::error::counted;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{Failure, Problem};
+use crate::protocol::network_mirror::VersionIndex;
+use crate::protocol::provider_registry::{ListedVersion, VersionList};
 use crate::version::Version;
 
 /// The number of versions that are read concurrently. Each takes several requests in a row. Eight hide the latency of the store, and a new
@@ -24,10 +25,6 @@ const CONCURRENT_VERSIONS: usize = 8;
 /// The most bytes of documents that a provider's versions may have together. Real providers with hundreds of versions have 3 MiB. One document
 /// may have 4 MiB, so a hostile store could otherwise fill the memory.
 const MOST_DOCUMENTS: usize = 16 << 20;
-/// The most versions of a provider that are listed because the origin offers them: twice as many as the providers with the most versions have. An
-/// origin that offers tens of thousands would otherwise take the memory for all lists. `tfoci help deployment` states this number.
-pub(super) const MOST_OFFERED: usize = 1_000;
-
 /// A provider in the store.
 #[derive(Debug)]
 pub struct ProviderListing {
@@ -49,12 +46,12 @@ pub struct ProviderListing {
     documents: usize,
     /// The policy that it was read with; `None` for a list that depends on none.
     pub(super) trust: Option<Arc<TrustOptions>>,
-    /// The network mirror's `index.json`, once it was requested.
-    pub(super) index: OnceLock<Document>,
-    /// The provider registry's list of versions, once it was requested.
-    pub(super) registry_versions: OnceLock<Document>,
+    /// The network mirror's `index.json`; `None` if clients can install no version.
+    pub(super) index: Option<Document>,
+    /// The provider registry's list of versions; `None` if there is no such provider.
+    pub(super) registry_versions: Option<Document>,
     /// The page that was rendered last, and what it shows beside the list.
-    pub(super) page: Mutex<Option<(String, Document)>>,
+    pub(super) page: Mutex<(String, Document)>,
 }
 
 impl ProviderListing {
@@ -70,8 +67,8 @@ impl ProviderListing {
             is_origin_unreachable: false,
             documents: 0,
             trust: None,
-            index: OnceLock::new(),
-            registry_versions: OnceLock::new(),
+            index: None,
+            registry_versions: None,
             page: Mutex::default(),
         }
     }
@@ -156,11 +153,10 @@ impl ProviderListing {
         half.map(|(version, _)| version.clone()).collect()
     }
 
-    /// Adds the newest versions that the origin offers, and that are neither served nor hidden.
-    pub(super) fn offer(&mut self, offered: BTreeSet<Version>) {
-        let newest_first = offered.into_iter().rev();
-        let new = newest_first.filter(|version| !self.has_read(version));
-        self.offered = new.take(MOST_OFFERED).collect();
+    /// Adds the versions that the origin offers, and that are neither served nor hidden.
+    pub(super) fn offer(&mut self, mut offered: BTreeSet<Version>) {
+        offered.retain(|version| !self.has_read(version));
+        self.offered = offered;
     }
 
     /// Whether it has a version, even if that is hidden.
@@ -183,6 +179,29 @@ impl ProviderListing {
         let versions = self.versions.iter();
         let signed = versions.filter(|(_, served)| served.is_signed());
         signed.map(|(version, _)| version).chain(&self.offered)
+    }
+
+    /// Renders the lists of both protocols. That of the provider registry has only versions that its clients accept, with a signature over every
+    /// package, and those that the origin offers.
+    pub(super) fn render(&mut self) {
+        let mut installable = self.installable().peekable();
+        let is_any = installable.peek().is_some();
+        self.index = is_any.then(|| Document::json(&VersionIndex::of(installable)));
+        let listed = self.signed().map(|version| {
+            let served = self.versions.get(version);
+            let packages = served.into_iter().flat_map(|served| &served.packages);
+            ListedVersion {
+                version: version.to_string(),
+                protocols: served.map_or_else(Vec::new, |served| served.protocols.clone()),
+                platforms: packages.map(|package| package.platform.clone()).collect(),
+                odd: None,
+            }
+        });
+        let list = VersionList {
+            versions: listed.collect(),
+            ..VersionList::default()
+        };
+        self.registry_versions = self.exists.then(|| Document::json(&list));
     }
 
     /// The approximate size in memory, in bytes.
@@ -208,7 +227,7 @@ impl ProviderListing {
                 metrics.unsigned.inc();
                 let how = &served.authentication;
                 let text = format!("{provider} {version}: {how}; on the network mirror only");
-                shared.warn("unsigned", "Unsigned", text);
+                observer.warn("unsigned", "Unsigned", text);
             }
             if let (Some(other), None) = (&served.made_for, known(version)) {
                 others.push((version, other));
@@ -218,14 +237,13 @@ impl ProviderListing {
             if old.is_none_or(|old| !old.hidden.contains_key(version)) {
                 metrics.hidden.inc();
                 let text = format!("{provider} {version}");
-                let notice = Notice::warning("hidden", "Hidden", text);
-                observer.notice(notice.because(&**problem));
+                observer.fail("hidden", "Hidden", text, &**problem);
             }
         }
         let had_any = old.is_some_and(|old| !old.versions.is_empty());
         if had_any && self.versions.is_empty() && self.hidden.is_empty() {
             let text = format!("the store has no version of {provider} any more");
-            shared.warn("emptied", "Warning", text);
+            observer.warn("emptied", "Warning", text);
         }
         // A repository template that leaves out a part of the address gives two providers the same repository, and every version of one is then
         // listed for the other. Only the newest is named, since there may be hundreds.
@@ -235,7 +253,7 @@ impl ProviderListing {
                 older => format!(" and {}", counted(older, "older version")),
             };
             let text = format!("{provider} {version}{older}: made for {other}");
-            shared.warn("other-provider", "Warning", text);
+            observer.warn("other-provider", "Warning", text);
         }
     }
 }
@@ -289,20 +307,6 @@ mod tests {
             certificate: Bytes::from_static(b"certificate"),
             fingerprint: "0".repeat(40).parse().unwrap(),
         }
-    }
-
-    #[test]
-    fn the_newest_offered_versions_are_listed() {
-        let provider = "a.example/acme/demo".parse().unwrap();
-        let mut listing = ProviderListing::absent(&provider);
-        let version = |minor| Version::new(1, minor, 0);
-        let problem = Arc::new(too_large());
-        listing.hidden.insert(version(19_999), problem);
-        listing.offer((0..20_000).map(version).collect());
-        assert_eq!(listing.offered.len(), MOST_OFFERED);
-        assert_eq!(listing.offered.first(), Some(&version(18_999)));
-        assert_eq!(listing.offered.last(), Some(&version(19_998)));
-        assert!(listing.weight() < 1 << 20, "{}", listing.weight());
     }
 
     #[test]

@@ -13,6 +13,25 @@ pub trait Observer: Send + Sync + 'static {
     fn request(&self, record: &RequestRecord);
     /// An event occurred that is not a request.
     fn notice(&self, notice: Notice<'_>);
+
+    /// An event occurred as it should.
+    fn tell(&self, name: &'static str, verb: &'static str, text: String) {
+        self.notice(Notice::new(false, name, verb, text));
+    }
+
+    /// An event occurred that the operator has to do something about.
+    fn warn(&self, name: &'static str, verb: &'static str, text: String) {
+        self.notice(Notice::new(true, name, verb, text));
+    }
+
+    /// An event occurred for this reason, and the operator has to do something about it.
+    fn fail(&self, name: &'static str, verb: &'static str, text: String, error: &dyn Error) {
+        let error = Some(error);
+        self.notice(Notice {
+            error,
+            ..Notice::new(true, name, verb, text)
+        });
+    }
 }
 
 /// An answered request. It contains no token and no signature of a link.
@@ -90,28 +109,19 @@ pub struct Notice<'a> {
     pub unmatched: Option<&'a ProviderAddr>,
 }
 
-impl<'a> Notice<'a> {
-    /// An event as it should be.
-    pub(super) fn new(name: &'static str, verb: &'static str, text: String) -> Self {
+impl Notice<'_> {
+    pub(super) fn new(
+        is_warning: bool,
+        name: &'static str,
+        verb: &'static str,
+        text: String,
+    ) -> Self {
         Self {
             name,
             verb,
+            is_warning,
             text,
             ..Self::default()
         }
-    }
-
-    /// An event that the operator has to do something about.
-    pub(super) fn warning(name: &'static str, verb: &'static str, text: String) -> Self {
-        Self {
-            is_warning: true,
-            ..Self::new(name, verb, text)
-        }
-    }
-
-    /// Adds the reason.
-    pub(super) fn because(self, error: &'a dyn Error) -> Self {
-        let error = Some(error);
-        Self { error, ..self }
     }
 }

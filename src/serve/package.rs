@@ -12,11 +12,11 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::{StreamExt as _, stream};
+use futures_util::{Stream, StreamExt as _, TryFutureExt as _, TryStreamExt as _, stream};
 use hyper::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE,
     RANGE,
@@ -27,8 +27,7 @@ use moka::future::Cache;
 use tokio::time::timeout;
 use url::Url;
 
-use super::answer::{self, Caching, Content, Response};
-use super::notice::Notice;
+use super::answer::{self, Caching, Content, Piece, Response};
 use super::served::ServedPackage;
 use super::settings::Context;
 use crate::blob::{self, BlobLocation, BlobSource as _, ReadError, proven, verify};
@@ -91,7 +90,7 @@ impl Packages {
         let mut answer = if answer::has(&head.headers, &etag) {
             answer::not_modified()
         } else {
-            let mut answer = Response::new(Content::NONE);
+            let mut answer = Response::new(Content::none());
             answer::set(&mut answer, CONTENT_TYPE, "application/zip");
             let length = wanted.end.saturating_sub(wanted.start);
             answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
@@ -127,16 +126,8 @@ impl Packages {
     fn report(&self, package: &ServedPackage, error: &ReadError<store::Error>) {
         self.shared.metrics.package_failures.inc();
         let file = package.canonical_name.clone();
-        let notice = Notice::warning("package-failed", "Failed", file);
-        self.shared.observer.notice(notice.because(error));
-    }
-
-    /// Remembers that all bytes of a package were verified, unless its file may change and keep its state.
-    async fn remember(&self, package: &ServedPackage, state: Option<&FileState>) {
-        if file(package).is_none() || state.is_some_and(FileState::is_settled) {
-            let state = state.cloned();
-            self.verified.insert(key(package), state).await;
-        }
+        let observer = &self.shared.observer;
+        observer.fail("package-failed", "Failed", file, error);
     }
 }
 
@@ -155,8 +146,6 @@ fn failed(error: &ReadError<store::Error>) -> Response {
     }
 }
 
-type Chunk = Result<Bytes, ReadError<store::Error>>;
-
 /// The transfer of a package, or of a range of one.
 struct Transfer {
     packages: Packages,
@@ -172,60 +161,86 @@ struct Transfer {
 impl Transfer {
     /// The bytes from a position on. This waits for the first ones, so that a missing package leads to an error status and not to an incomplete
     /// body.
-    async fn begin(mut self, start: u64, is_known: bool) -> Result<Content, Response> {
-        let length = self.left;
-        let beginning = async {
-            // Only the whole has a digest, so it is verified before a range is sent.
-            if !self.proves && !is_known {
-                verify(&self.package.blob).await?;
-                let state = self.state.as_ref();
-                self.packages.remember(&self.package, state).await;
-            }
-            let mut bytes = match self.proves {
-                true => proven(&self.package.blob).await?,
-                false => self.package.blob.open(start).await?,
-            };
-            let first = self.next(&mut bytes).await.transpose()?;
-            Ok::<_, ReadError<store::Error>>((first, bytes))
-        };
-        let (first, bytes) = timeout(LONGEST_START, beginning)
-            .await
-            .map_err(|_| answer::unavailable("the store does not answer"))?
-            .map_err(|error| {
-                self.packages.report(&self.package, &error);
-                failed(&error)
-            })?;
-        let rest = stream::unfold((self, bytes), |(mut transfer, mut bytes)| async {
-            let chunk = transfer.next(&mut bytes).await?;
-            if let Err(error) = &chunk {
-                transfer.packages.report(&transfer.package, error);
-            }
-            Some((chunk, (transfer, bytes)))
-        });
-        let bytes = stream::iter(first.map(Ok)).chain(rest);
-        Ok(Content::Package(bytes.boxed(), length))
+    async fn begin(self, start: u64, is_known: bool) -> Result<Content, Response> {
+        let (left, packages, package) = (self.left, self.packages.clone(), self.package.clone());
+        let pieces = self.open(start, is_known).try_flatten_stream();
+        let pieces = pieces.inspect_err(move |error| packages.report(&package, error));
+        let mut pieces = pieces.boxed().peekable();
+        match timeout(LONGEST_START, Pin::new(&mut pieces).peek()).await {
+            Ok(Some(Err(error))) => return Err(failed(error)),
+            Err(_) => return Err(answer::unavailable("the store does not answer")),
+            Ok(_) => {}
+        }
+        let pieces = pieces.boxed();
+        Ok(Content { pieces, left })
     }
 
-    /// The next chunk. Before the last one is returned, the package is proven, or its file is compared with its state before.
-    async fn next(&mut self, bytes: &mut blob::Body<store::Error>) -> Option<Chunk> {
+    async fn open(
+        self,
+        start: u64,
+        is_known: bool,
+    ) -> Result<impl Stream<Item = Piece>, ReadError<store::Error>> {
+        // Only the whole has a digest, so it is verified before a range is sent.
+        if !self.proves && !is_known {
+            verify(&self.package.blob).await?;
+            self.remember().await;
+        }
+        let bytes = match self.proves {
+            true => proven(&self.package.blob).await?,
+            false => self.package.blob.open(start).await?,
+        };
+        Ok(stream::unfold(
+            (self, bytes),
+            |(mut transfer, mut bytes)| async {
+                let piece = transfer.next(&mut bytes).await?;
+                Some((piece, (transfer, bytes)))
+            },
+        ))
+    }
+
+    /// The next piece. Before the last one is returned, the package is proven, or its file is compared with its state before.
+    async fn next(&mut self, bytes: &mut blob::Body<store::Error>) -> Option<Piece> {
         if self.left == 0 {
             return None;
         }
-        let mut chunk = match bytes.next().await? {
-            Ok(chunk) => chunk,
+        let mut piece = match bytes.next().await? {
+            Ok(piece) => piece,
             Err(error) => return Some(Err(error)),
         };
-        chunk.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
-        self.left -= chunk.len() as u64;
-        if self.left == 0 && self.proves {
-            let state = self.state.as_ref();
-            self.packages.remember(&self.package, state).await;
-        } else if self.left == 0
-            && let Err(error) = check_unchanged(&self.package, self.state.as_ref()).await
-        {
-            return Some(Err(error));
+        piece.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.left -= piece.len() as u64;
+        match self.left {
+            0 if self.proves => self.remember().await,
+            0 => return Some(self.check_unchanged().await.map(|()| piece)),
+            _ => {}
         }
-        Some(Ok(chunk))
+        Some(Ok(piece))
+    }
+
+    /// Remembers that all bytes of the package were verified, unless its file may change and keep its state.
+    async fn remember(&self) {
+        let state = self.state.clone();
+        if file(&self.package).is_none() || state.as_ref().is_some_and(FileState::is_settled) {
+            let verified = &self.packages.verified;
+            verified.insert(key(&self.package), state).await;
+        }
+    }
+
+    /// Fails if a file that was sent without hashing has changed since. Another program may have written to it meanwhile.
+    async fn check_unchanged(&self) -> Result<(), ReadError<store::Error>> {
+        let (Some(path), Some(before)) = (file(&self.package), &self.state) else {
+            return Ok(());
+        };
+        let now = FileState::at(path);
+        if now.as_ref() == Some(before) {
+            return Ok(());
+        }
+        if !now.is_some_and(|now| now.may_have_content_of(before)) {
+            let path = path.to_owned();
+            return Err(disk::Error::Changed { path }.into());
+        }
+        // Perhaps only a hard link was added, so the content decides.
+        verify(&self.package.blob).await
     }
 }
 
@@ -240,26 +255,6 @@ fn file(package: &ServedPackage) -> Option<&Path> {
         BlobLocation::InFile(path) => Some(path),
         BlobLocation::InRegistry(_) => None,
     }
-}
-
-/// Fails if a file that was sent without hashing has changed since. Another program may have written to it meanwhile.
-async fn check_unchanged(
-    package: &ServedPackage,
-    before: Option<&FileState>,
-) -> Result<(), ReadError<store::Error>> {
-    let (Some(path), Some(before)) = (file(package), before) else {
-        return Ok(());
-    };
-    let now = FileState::at(path);
-    if now.as_ref() == Some(before) {
-        return Ok(());
-    }
-    if !now.is_some_and(|now| now.may_have_content_of(before)) {
-        let path = path.to_owned();
-        return Err(disk::Error::Changed { path }.into());
-    }
-    // Perhaps only a hard link was added, so the content decides.
-    verify(&package.blob).await
 }
 
 /// The package has none of the requested bytes.

@@ -101,30 +101,20 @@ impl Route {
         if path == "/" {
             return Ok(Self::Home);
         }
-        let Some(file) = path.strip_suffix('/') else {
-            return Self::of_file(path, registry);
-        };
-        // No route is a directory, but people try one in a browser.
-        match Self::of_file(file, registry)? {
-            Self::Provider(provider, What::Page) => {
-                Ok(Self::Provider(provider, What::PageDirectory))
-            }
-            _ => Err(NoRoute::Unknown),
-        }
-    }
-
-    /// The route of a path without a slash at its end.
-    fn of_file(path: &str, registry: impl Fn() -> Option<Hostname>) -> Result<Self, NoRoute> {
-        let segments = segments(path)?;
+        // Only a page may end in a slash, which people try in a browser.
+        let page = path.strip_suffix('/');
+        let segments = segments(page.unwrap_or(path))?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let (provider, what) = match segments.as_slice() {
+            ["providers", host, namespace, type_name] => {
+                let what = page.map_or(What::Page, |_| What::PageDirectory);
+                (provider(host, namespace, type_name)?, Some(what))
+            }
+            _ if page.is_some() => return Err(NoRoute::Unknown),
             ["healthz"] => return Ok(Self::Health),
             ["readyz"] => return Ok(Self::Ready),
             ["metrics"] => return Ok(Self::Metrics),
             [".well-known", "terraform.json"] => return Ok(Self::Discovery),
-            ["providers", host, namespace, type_name] => {
-                (provider(host, namespace, type_name)?, Some(What::Page))
-            }
             ["mirror", host, namespace, type_name, file] => {
                 let provider = provider(host, namespace, type_name)?;
                 let what = What::in_mirror(file, type_name);
@@ -141,14 +131,6 @@ impl Route {
             _ => return Err(NoRoute::Unknown),
         };
         Ok(Self::Provider(provider, what.ok_or(NoRoute::Unknown)?))
-    }
-
-    /// Whether the route is a file. Clients send no token for files, so a signed link authorizes the request.
-    pub(super) fn is_file(&self) -> bool {
-        matches!(
-            self,
-            Self::Provider(_, What::MirrorPackage(..) | What::RegistryFile(..))
-        )
     }
 
     /// The name of the route in metrics and logs.

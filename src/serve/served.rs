@@ -1,8 +1,8 @@
 //! One version of a provider that was verified.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
@@ -10,6 +10,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::answer::Document;
+use super::path::segment;
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::blob::{BlobLocation, BlobSource as _};
@@ -21,6 +22,8 @@ use crate::hash::PackageHash;
 use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
+use crate::protocol::network_mirror::{Archive, Archives};
+use crate::protocol::provider_registry::{DownloadMetadata, ListedPackage, SigningKey};
 use crate::release::{Expected, Package, Release, canonical_file_name};
 use crate::store::StoreBlob;
 use crate::trust::Verified;
@@ -54,8 +57,8 @@ pub struct ServedVersion {
     pub are_protocols_known: bool,
     /// The documents of the provider registry protocol; `None` for a version without a signature, which clients of this protocol would refuse.
     pub(super) documents: Option<SignedFiles>,
-    /// The network mirror's `VERSION.json` for clients without a token, once it was requested.
-    pub(super) archives: OnceLock<Document>,
+    /// The network mirror's `VERSION.json` for clients without a token.
+    pub(super) archives: Document,
 }
 
 /// A package with its names in both protocols, and its place in the store.
@@ -117,12 +120,11 @@ impl ServedVersion {
             now: SystemTime::now(),
             ..trust.clone()
         };
-        let read = match stored.examine_once(version, &trust).await {
-            Ok(examined) => {
-                Self::of(stored, examined).map_err(|problem| stored.failure(Some(version), problem))
-            }
-            Err(failure) => Err(failure),
-        };
+        let examined = stored.examine_once(version, &trust).await;
+        let read = examined.and_then(|examined| {
+            let served = Self::of(stored, examined);
+            served.map_err(|problem| stored.failure(Some(version), problem))
+        });
         match read {
             Ok(served) => Ok(Ok(served)),
             Err(failure) => match failure.category() {
@@ -152,10 +154,10 @@ impl ServedVersion {
             made_for: artifact.index.other_provider(&stored.provider),
             documents: SignedFiles::of(&release),
             authentication: release.authentication().clone(),
+            archives: archives(&packages, segment),
             packages,
             are_protocols_known: examined.protocols.is_some(),
             protocols: examined.protocols.unwrap_or_default().texts(),
-            archives: OnceLock::new(),
         })
     }
 
@@ -168,6 +170,37 @@ impl ServedVersion {
     pub(super) fn package(&self, platform: &Platform) -> Option<&ServedPackage> {
         let mut packages = self.packages.iter();
         packages.find(|package| package.platform == *platform)
+    }
+
+    /// The provider registry's metadata of a package. `link` turns the name of a file into its URL.
+    pub(super) fn download(
+        &self,
+        signed: &SignedFiles,
+        package: &ServedPackage,
+        [checksums, signature]: &[String; 2],
+        link: impl Fn(&str) -> String,
+    ) -> Document {
+        let listed = |package: &ServedPackage| {
+            let listed = ListedPackage {
+                hashes: vec![package.zh.to_string()],
+                package_size: package.expected.size,
+            };
+            (package.platform.to_string(), listed)
+        };
+        let certificate = String::from_utf8_lossy(&signed.certificate).into_owned();
+        let key_id = signed.fingerprint.key_id().to_owned();
+        Document::json(&DownloadMetadata {
+            protocols: self.protocols.clone(),
+            os: package.platform.os().to_owned(),
+            arch: package.platform.arch().to_owned(),
+            filename: package.file_name.clone(),
+            download_url: link(&package.file_name),
+            shasum: package.expected.digest.hex(),
+            shasums_url: link(checksums),
+            shasums_signature_url: link(signature),
+            keys: vec![SigningKey::new(key_id, certificate)],
+            packages: self.packages.iter().map(listed).collect(),
+        })
     }
 
     /// Compares the tags with the verified digests, unless the last comparison is more recent than `within`. `open` opens the store, which costs
@@ -223,6 +256,27 @@ impl ServedVersion {
         const EACH: usize = 1_000;
         EACH + self.packages.len() * EACH
     }
+}
+
+/// The network mirror's `VERSION.json`. `link` turns the name of a file into its URL.
+pub(super) fn archives(packages: &[ServedPackage], link: impl Fn(&str) -> String) -> Document {
+    let archive = |package: &ServedPackage| {
+        let archive = Archive {
+            url: link(&package.canonical_name),
+            hashes: vec![package.zh.to_string()],
+        };
+        (package.platform.to_string(), Some(archive))
+    };
+    let archives = packages.iter().map(archive).collect();
+    Document::json(&Archives { archives })
+}
+
+/// The file names of the checksum document and of its signature in the provider registry.
+pub(super) fn signed_names(provider: &ProviderAddr, version: &Version) -> [String; 2] {
+    let type_name = provider.type_name();
+    let checksums = format!("terraform-provider-{type_name}_{version}_SHA256SUMS");
+    let signature = format!("{checksums}.sig");
+    [checksums, signature]
 }
 
 impl SignedFiles {

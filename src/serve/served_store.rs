@@ -21,10 +21,9 @@ use super::served::TagState;
 use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::Category;
-use crate::event::Subject;
 use crate::examine::{StoredProvider, TrustOptions};
-use crate::outcome::{At, Failure, Problem};
-use crate::store::{self, RepoMut, Store};
+use crate::outcome::{At, Failure};
+use crate::store::{self, Store};
 use crate::trust::Policy;
 use crate::version::Version;
 
@@ -54,7 +53,7 @@ pub(super) struct ServedStore {
     pub(super) is_unreachable: AtomicBool,
     /// Whether the store has ever answered, even with a refusal. Until then, the server has no list that it could go on with.
     pub(super) has_answered: AtomicBool,
-    /// Whether the store has ever had a version. If its directory is then missing or empty, its disk is away.
+    /// Whether the store has ever had an entry. If its directory is then missing or empty, its disk is away.
     had_content: AtomicBool,
 }
 
@@ -64,11 +63,12 @@ impl ServedStore {
             let empty = || EMPTY_LIST_BYTES + provider.length();
             listing.map_or_else(empty, ProviderListing::weight) as u64
         };
+        let ages = shared.settings.ages;
         Self {
             shared,
             fill,
-            lists: Cached::new(MOST_BYTES, LONGEST_LOAD, weight),
-            listed_providers: Cached::new(1, LONGEST_LOAD, |(), _| 0),
+            lists: Cached::new(ages, MOST_BYTES, LONGEST_LOAD, weight),
+            listed_providers: Cached::new(ages, 1, LONGEST_LOAD, |(), _| 0),
             reads: Semaphore::new(MOST_READS),
             is_unreachable: AtomicBool::new(false),
             has_answered: AtomicBool::new(false),
@@ -84,30 +84,28 @@ impl ServedStore {
         client: &Client,
     ) -> Result<Listing, Unavailable> {
         loop {
-            let mut count = &self.shared.metrics.hits;
+            let Context {
+                clients, metrics, ..
+            } = &*self.shared;
+            let mut is_read = false;
             let read = |old: Option<Arc<ProviderListing>>| {
-                count = &self.shared.metrics.misses;
                 // Clients may request any number of made-up addresses, and a read goes on after its client has disconnected.
-                let reading = match old.as_ref().is_some_and(|old| old.exists) {
-                    true => Permits::new(),
-                    false => {
-                        let places = self.shared.clients.places(client, 0);
-                        if places.is_err() {
-                            self.shared.metrics.limited.inc();
-                        }
-                        places.ok()?
-                    }
-                };
+                let is_known = old.as_ref().is_some_and(|old| old.exists);
+                let place = (!is_known).then(|| clients.places(client, 0)).transpose();
+                let place = place.inspect_err(|_| _ = metrics.limited.inc()).ok()?;
+                is_read = true;
+                metrics.misses.inc();
                 let (this, provider) = (self.clone(), provider.clone());
-                Some(async move { this.read(&provider, old, reading).await })
+                Some(async move { this.read(&provider, old, place).await })
             };
-            let ages = self.shared.settings.ages;
-            let listing = self.lists.get(provider, ages, &is_enough, read).await;
-            count.inc();
+            let listing = self.lists.get(provider, &is_enough, read).await;
+            if listing.is_ok() && !is_read {
+                metrics.hits.inc();
+            }
             let list = listing.as_ref().ok();
             let trust = list.and_then(|list| list.value.trust.as_ref());
             // The list may have been read with a policy that another one has replaced meanwhile.
-            if trust.is_none_or(|trust| self.shared.trust.still_says(trust, provider)) {
+            if trust.is_none_or(|trust| self.shared.still_trusts(trust, provider)) {
                 return listing;
             }
             self.lists.forget(provider).await;
@@ -129,12 +127,10 @@ impl ServedStore {
         {
             listing = self.filled(fill, &listing.value, version, client).await?;
         }
-        let Some(served) = listing.value.versions.get(version) else {
+        let served = listing.value.versions.get(version);
+        let Some(served) = served.filter(|_| !listing.is_stale) else {
             return Ok(listing);
         };
-        if listing.is_stale {
-            return Ok(listing);
-        }
         let open = || self.stored(provider).ok()?;
         let checked = served.check_tags(version, self.shared.settings.ages.fresh, open);
         match checked.await {
@@ -162,11 +158,9 @@ impl ServedStore {
         client: &Client,
     ) -> Result<Listing, Unavailable> {
         let provider = &old.provider;
-        let destination = self.destination(provider).map_err(|problem| {
-            let subject = Subject::version(provider, version);
-            let at = At::written(self.shared.settings.endpoint.whole());
-            Unavailable::Failed(Box::new(problem.of(subject, at)))
-        })?;
+        let store = self.open().map_err(Failure::from)?;
+        let destination = self.shared.settings.endpoint.repo_mut(&store, provider);
+        let destination = destination.map_err(Failure::from)?;
         let filled = fill.fill(provider, version, destination).await;
         let is_hidden =
             || (fill.failures(provider)).any(|(failed, one)| failed == *version && one.is_hidden());
@@ -192,14 +186,11 @@ impl ServedStore {
         Ok(listing)
     }
 
-    fn destination(&self, provider: &ProviderAddr) -> Result<RepoMut, Problem> {
-        let store = self.open()?;
-        Ok(self.shared.settings.endpoint.repo_mut(&store, provider)?)
-    }
-
     /// Applies another policy. The versions of each provider whose rule has changed are verified again before they are served.
     pub(super) fn set_policy(&self, policy: Policy) {
-        self.shared.trust.replace(policy);
+        let options = TrustOptions::clone(&self.shared.trust());
+        let options = TrustOptions { policy, ..options };
+        self.shared.trust.send_replace(Arc::new(options));
         if let Some(fill) = &self.fill {
             fill.forget_failures();
         }
@@ -211,8 +202,7 @@ impl ServedStore {
     ) -> BTreeMap<ProviderAddr, Option<Arc<ProviderListing>>> {
         let this = self.clone();
         let list = |_| Some(async move { this.list().await });
-        let ages = self.shared.settings.ages;
-        let listed = self.listed_providers.get(&(), ages, |_| true, list).await;
+        let listed = self.listed_providers.get(&(), |_| true, list).await;
         let listed = listed.map(|listed| listed.value.to_vec());
         let listed = listed.unwrap_or_default().into_iter();
         let mut providers: BTreeMap<_, _> = listed.map(|one| (one, None)).collect();
@@ -237,52 +227,51 @@ impl ServedStore {
         &self,
         provider: &ProviderAddr,
         old: Option<Arc<ProviderListing>>,
-        reading: Permits,
+        place: Option<Permits>,
     ) -> Result<ProviderListing, Failure> {
-        let trust = self.shared.trust.options();
+        let trust = self.shared.trust();
         let old = old.as_deref();
         let listing = match self.stored(provider) {
-            Ok(None) => return Ok(ProviderListing::absent(provider)),
-            Ok(Some(stored)) => self.read_stored(&stored, &trust, old, reading).await,
+            Ok(None) => Ok(ProviderListing::absent(provider)),
+            Ok(Some(stored)) => self.read_stored(&stored, &trust, old, place).await,
             Err(failure) => {
                 self.record(Err(&failure), true);
                 Err(failure)
             }
         };
-        match &listing {
-            Ok(listing) => {
-                listing.report(old, &self.shared);
-                let is_unmatched = trust.policy.rule_for(provider).is_none();
-                if is_unmatched && old.is_none() && listing.installable().next().is_some() {
-                    let text = format!(
-                        "no entry of the trust file matches {provider}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
-                    );
-                    self.shared.observer.notice(Notice {
-                        unmatched: Some(provider),
-                        ..Notice::warning("unmatched", "Warning", text)
-                    });
-                }
-            }
-            // The store has no such provider, and its origin is unreachable, as the log has said.
-            Err(failure) if matches!(failure.at, At::Source(_)) => {}
-            Err(failure) => {
-                self.shared.metrics.store_failures.inc();
-                // One line for an outage, which concerns all providers.
-                if !self.is_unreachable.load(Ordering::Relaxed) {
-                    self.shared.fail("store-failed", failure);
-                }
+        // If the origin is unreachable, and the store has no such provider, the log has said so.
+        if let Err(failure) = &listing
+            && !matches!(failure.at, At::Source(_))
+        {
+            self.shared.metrics.store_failures.inc();
+            // One line for an outage, which concerns all providers.
+            if !self.is_unreachable.load(Ordering::Relaxed) {
+                self.shared.fail("store-failed", failure);
             }
         }
-        listing
+        let mut listing = listing?;
+        listing.render();
+        listing.report(old, &self.shared);
+        let is_unmatched = trust.policy.rule_for(provider).is_none();
+        if is_unmatched && old.is_none() && listing.installable().next().is_some() {
+            let text = format!(
+                "no entry of the trust file matches {provider}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
+            );
+            self.shared.observer.notice(Notice {
+                unmatched: Some(provider),
+                ..Notice::new(true, "unmatched", "Warning", text)
+            });
+        }
+        Ok(listing)
     }
 
-    /// Reads the versions of a provider in the store, and those that the origin offers. The permit is held while the store is read.
+    /// Reads the versions of a provider in the store, and those that the origin offers. The place is held while the store is read.
     async fn read_stored(
         &self,
         stored: &StoredProvider,
         trust: &Arc<TrustOptions>,
         old: Option<&ProviderListing>,
-        reading: Permits,
+        place: Option<Permits>,
     ) -> Result<ProviderListing, Failure> {
         let provider = &stored.provider;
         let fill = self.fill.as_ref().filter(|fill| fill.is_for(provider));
@@ -294,11 +283,8 @@ impl ServedStore {
                 }
                 listing => listing,
             };
-            drop(reading);
+            drop(place);
             self.record(listing.as_ref().map(|_| ()), false);
-            if listing.as_ref().is_ok_and(|listing| listing.exists) {
-                self.had_content.store(true, Ordering::Relaxed);
-            }
             listing
         };
         let Some(fill) = fill else {
@@ -337,28 +323,22 @@ impl ServedStore {
         Ok(StoredProvider::of(&settings.endpoint, store, provider).ok())
     }
 
-    /// Opens the store. This is done each time, so that a deleted directory is noticed.
+    /// Opens the store. This is done each time, so that a deleted directory is noticed. A directory has to have an entry: clients take 404 as the
+    /// answer that there is no such provider, and ask elsewhere.
     fn open(&self) -> Result<Store, store::Error> {
-        let (opened, settings) = (self.open_filled(), &self.shared.settings);
+        let settings = &self.shared.settings;
+        let opened = settings.endpoint.read(settings.registry.clone());
+        let opened = opened.and_then(Store::refuse_empty);
+        let had_content = self.had_content.fetch_or(opened.is_ok(), Ordering::Relaxed);
         // The directory of a pull-through store may be missing until its first version.
-        match self.fill.is_some() && !self.had_content.load(Ordering::Relaxed) {
+        match self.fill.is_some() && !had_content {
             true => opened.or_else(|_| settings.endpoint.write(settings.registry.clone())),
             false => opened,
         }
     }
 
-    /// Opens the store. A directory has to have an entry: clients take 404 as the answer that there is no such provider, and ask elsewhere.
-    fn open_filled(&self) -> Result<Store, store::Error> {
-        let settings = &self.shared.settings;
-        let opened = settings.endpoint.read(settings.registry.clone());
-        opened.and_then(Store::refuse_empty)
-    }
-
     /// Requests the root of the store until it answers, so that a mistake in its address or credentials is reported when the server starts.
     pub(super) async fn ping(&self) {
-        if self.open_filled().is_ok() {
-            self.had_content.store(true, Ordering::Relaxed);
-        }
         let settings = &self.shared.settings;
         loop {
             let pinged = match self.open() {
@@ -406,7 +386,7 @@ impl ServedStore {
             Err(failure) if !was_unreachable => self.shared.fail("store-failed", failure),
             Ok(()) if was_unreachable => {
                 let text = "the store again, which was unreachable".to_owned();
-                self.shared.tell("store-answers", "Reading", text);
+                self.shared.observer.tell("store-answers", "Reading", text);
             }
             _ => {}
         }

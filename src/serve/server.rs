@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 use tokio::task::JoinSet;
@@ -12,10 +12,9 @@ use tokio_rustls::TlsAcceptor;
 use url::Url;
 
 use super::access::{AccessControl, acceptor};
+use super::answer::Document;
 use super::clients::Clients;
 use super::connection::{self, HANDSHAKE};
-use super::current_trust::CurrentTrust;
-use super::documents;
 use super::error::Error;
 use super::fill::Fill;
 use super::metrics::Metrics;
@@ -65,7 +64,7 @@ impl Server {
         let http = [settings.http.clone()].into_iter().chain(origins);
         let trust_files = settings.trust_files.clone();
         let shared = Arc::new(Context {
-            trust: CurrentTrust::new(settings.trust.clone()),
+            trust: watch::Sender::new(Arc::new(settings.trust.clone())),
             clients: Clients::new(settings.connections, settings.rate, tls.is_none()),
             metrics: Metrics::new(http.collect()),
             observer,
@@ -74,19 +73,22 @@ impl Server {
         let fill = fill.map(|fill| Arc::new(Fill::new(fill, shared.clone())));
         let store = Arc::new(ServedStore::new(shared.clone(), fill));
         let of_policy = store.clone();
-        files.extend(trust_files.watched(move |policy| of_policy.set_policy(policy))?);
+        let watched =
+            WatchedFiles::of_policy(trust_files, move |policy| of_policy.set_policy(policy));
+        files.extend(watched?);
         // A proxy removes the path of the public URL.
         let base = url.as_ref().filter(|_| tls.is_some());
         let base = base.map(|url| url.path().trim_end_matches('/').to_owned());
         let url = shared.settings.url.as_deref().unwrap_or_default();
+        let registry = format!("{url}/v1/providers/");
         let service = Service {
-            discovery: documents::discovery(url),
+            discovery: Document::json(&json!({"providers.v1": registry})),
             store,
             access,
             base: base.unwrap_or_default(),
             packages: Packages::new(shared.clone()),
             page,
-            is_draining: AtomicBool::new(false),
+            draining: watch::Sender::new(false),
             shared,
         };
         let address = service.shared.settings.listen;
@@ -116,50 +118,52 @@ impl Server {
             service,
             files,
         } = self;
+        let shared = service.shared.clone();
+        let Context {
+            clients, metrics, ..
+        } = &*shared;
         let mut background = JoinSet::new();
-        let observer = service.shared.observer.clone();
-        background.spawn(watched_files::watch(files, reload, observer));
+        background.spawn(watched_files::watch(files, reload, shared.observer.clone()));
         let store = service.store.clone();
         background.spawn(async move { store.ping().await });
-        let (drain, draining) = watch::channel(false);
         let mut open = JoinSet::new();
         let mut stop = std::pin::pin!(stop);
         loop {
             let accepted = tokio::select! {
                 () = &mut stop => break,
                 Some(_ended) = open.join_next() => continue,
-                accepted = accept(&listener, &service.shared.clients) => accepted,
+                accepted = accept(&listener, clients) => accepted,
             };
             let Some((stream, client, permit)) = accepted else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let known = service.shared.clients.at(client).await;
+            let known = clients.at(client).await;
             let Some(share) = known.connection() else {
-                service.shared.metrics.limited_connections.inc();
+                metrics.limited_connections.inc();
                 if known.may_log() {
                     let text = format!(
                         "a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"
                     );
-                    service.shared.warn("too-many-connections", "Closed", text);
+                    shared.observer.warn("too-many-connections", "Closed", text);
                 }
                 continue;
             };
-            let (service, tls, draining) = (service.clone(), tls.clone(), draining.clone());
+            let (service, tls) = (service.clone(), tls.clone());
             open.spawn(async move {
-                service.shared.metrics.connections.inc();
-                serve(stream, client, tls, &service, draining).await;
-                service.shared.metrics.connections.dec();
+                let connections = &service.shared.metrics.connections;
+                connections.inc();
+                serve(stream, client, tls, &service).await;
+                connections.dec();
                 drop((permit, share));
             });
         }
-        service.is_draining.store(true, Ordering::Relaxed);
+        service.draining.send_replace(true);
         let text = "new connections; downloads may complete".to_owned();
-        service.shared.tell("draining", "Refusing", text);
+        shared.observer.tell("draining", "Refusing", text);
         drop(listener);
-        let _sent = drain.send(true);
         let ended = async { while open.join_next().await.is_some() {} };
-        let _in_time = tokio::time::timeout(service.shared.settings.grace, ended).await;
+        let _in_time = tokio::time::timeout(shared.settings.grace, ended).await;
         if let Some(fill) = &service.store.fill {
             fill.end().await;
         }
@@ -184,23 +188,20 @@ async fn serve(
     client: IpAddr,
     tls: Option<TlsAcceptor>,
     service: &Arc<Service>,
-    draining: watch::Receiver<bool>,
 ) {
     let Some(tls) = tls else {
-        return connection::serve(stream, client, service.clone(), draining).await;
+        return connection::serve(stream, client, service.clone()).await;
     };
-    let mut draining_now = draining.clone();
+    let mut draining = service.draining.subscribe();
     let handshake = tokio::select! {
         handshake = tokio::time::timeout(HANDSHAKE, tls.accept(stream)) => handshake,
-        _ = draining_now.changed() => return,
+        _ = draining.wait_for(|is_draining| *is_draining) => return,
     };
     let reason = match handshake {
-        Ok(Ok(stream)) => {
-            return connection::serve(stream, client, service.clone(), draining).await;
-        }
+        Ok(Ok(stream)) => return connection::serve(stream, client, service.clone()).await,
         Ok(Err(error)) => error.to_string(),
         Err(_) => "it took too long".to_owned(),
     };
-    let text = format!("{client}: {reason}");
-    service.shared.tell("handshake-failed", "Handshake", text);
+    let (observer, text) = (&service.shared.observer, format!("{client}: {reason}"));
+    observer.tell("handshake-failed", "Handshake", text);
 }

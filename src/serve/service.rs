@@ -3,30 +3,30 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use hyper::header::{ALLOW, AUTHORIZATION, HOST, LOCATION, WARNING};
 use hyper::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
+use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::access::{self, AccessControl, ClientToken};
 use super::answer::{self, Caching, Document, Response};
 use super::cached::Unavailable;
-use super::clients::{Client, Full, Permits};
-use super::documents;
+use super::clients::{Client, Full};
 use super::listing::ProviderListing;
 use super::notice::RequestRecord;
 use super::package::{self, Packages};
 use super::path::{NoRoute, Route, Target, What, segment};
-use super::served::{ServedPackage, ServedVersion};
+use super::served::{ServedPackage, ServedVersion, archives, signed_names};
 use super::served_store::{Listing, ServedStore};
 use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
-use crate::error::printable;
+use crate::error::{counted, printable};
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -38,9 +38,11 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action
 /// The longest time that clients and proxies may cache a list. A new version is then visible after a minute.
 const LONGEST_LIST: Duration = Duration::from_secs(60);
 /// The largest document that takes no place of its client. Most documents of both protocols are smaller.
-const LARGEST_FREE: usize = 16 << 10;
+const LARGEST_FREE: u64 = 16 << 10;
 /// How long an answer waits for the store in total. Clients give up after 10 seconds.
 const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
+/// Why a version that the store lacks cannot be had with `--fill`.
+const NOT_MIRRORED: &str = ", and this server does not mirror it: its origin lacks it, or an option or a limit leaves it out";
 /// How long clients and proxies may cache a package: a year, as usual for content that never changes.
 const YEAR: Duration = Duration::from_secs(31_536_000);
 
@@ -87,7 +89,8 @@ pub(super) struct Service {
     pub(super) discovery: Document,
     pub(super) packages: Packages,
     pub(super) page: Arc<dyn PageRenderer>,
-    pub(super) is_draining: AtomicBool,
+    /// Whether the server ends.
+    pub(super) draining: watch::Sender<bool>,
 }
 
 type Answer = Result<Response, Response>;
@@ -101,8 +104,6 @@ struct Asked<'a> {
     /// The remaining lifetime of the link that authorized the request; `None` without a link.
     link: Option<Duration>,
     record: &'a mut RequestRecord,
-    /// What is held until the answer was sent.
-    permits: Permits,
 }
 
 impl Service {
@@ -126,34 +127,28 @@ impl Service {
             .or_else(requested)
     }
 
+    /// Answers a request. The answer has the [`Permits`](super::clients::Permits) that are held until it was sent as an extension.
     pub(super) async fn answer(
         &self,
         client: &Client,
         head: &Parts,
         target: &Target<'_>,
         record: &mut RequestRecord,
-    ) -> (Response, Permits) {
+    ) -> Response {
         if !matches!(head.method, Method::GET | Method::HEAD) {
-            let (status, text) = (
-                StatusCode::METHOD_NOT_ALLOWED,
-                "only GET and HEAD are allowed",
-            );
-            return (
-                answer::with(status, text, ALLOW, "GET, HEAD"),
-                Permits::new(),
-            );
+            let status = StatusCode::METHOD_NOT_ALLOWED;
+            return answer::with(status, "only GET and HEAD are allowed", ALLOW, "GET, HEAD");
         }
         let route = target.route.as_ref();
         record.route = route.map_or("none", Route::name);
         let header = head.headers.get(AUTHORIZATION);
-        let header = header
-            .and_then(|header| header.to_str().ok())
-            .unwrap_or_default();
-        let tokens = self.access.as_ref().map(|access| access.tokens());
+        let header = header.and_then(|header| header.to_str().ok());
+        let header = header.unwrap_or_default();
+        let access = self.access.as_ref();
+        let tokens = access.map(|access| access.tokens());
         let token = tokens.as_ref().and_then(|tokens| tokens.find(header));
         record.token = token.map(|token| token.name.clone());
         let is_bearer = access::is_bearer(header);
-        let access = self.access.as_ref();
         let link = access.map_or(Ok(None), |access| {
             access.authorize(target, token, is_bearer)
         });
@@ -161,7 +156,7 @@ impl Service {
             Ok(link) => link,
             Err(reason) => {
                 record.denied = Some(reason);
-                return (access::denied(reason), Permits::new());
+                return access::denied(reason);
             }
         };
         let mut asked = Asked {
@@ -171,7 +166,6 @@ impl Service {
             token,
             link,
             record,
-            permits: Permits::new(),
         };
         let answer = match route {
             Ok(route) => asked.route(route).await,
@@ -182,11 +176,11 @@ impl Service {
             let warning = "110 tfoci \"the list is older than --max-age\"";
             answer::set(&mut answer, WARNING, warning);
         }
-        (answer, asked.permits)
+        answer
     }
 
     fn ready(&self) -> Response {
-        if self.is_draining.load(Ordering::Relaxed) {
+        if *self.draining.borrow() {
             return answer::unavailable("the server is ending");
         }
         // Other replicas may have lists from before.
@@ -204,17 +198,18 @@ impl Service {
     /// The URL of a file, relative to a document: in the network mirror, or beside a version of the provider registry. It is signed if clients
     /// need a token.
     fn link(&self, provider: &ProviderAddr, version: Option<&Version>, file: &str) -> String {
-        let (host, file) = (provider.hostname().as_ascii(), segment(file));
-        let (namespace, type_name) = (segment(provider.namespace()), segment(provider.type_name()));
+        let host = provider.hostname().as_ascii();
+        let [namespace, type_name, file] =
+            [provider.namespace(), provider.type_name(), file].map(segment);
         // The directory of the file, the host if the path does not name it, and the ways from the document to the root and to the file.
         let (directory, host, up, beside) = match version {
             None => {
                 let directory = format!("/mirror/{host}/{namespace}/{type_name}");
-                (directory, "", "../../../../", "")
+                (directory, "", "../".repeat(4), "")
             }
             Some(version) => {
                 let directory = format!("/v1/providers/{namespace}/{type_name}/{version}");
-                (directory, host, "../../../../../../../", "../../")
+                (directory, host, "../".repeat(7), "../../")
             }
         };
         let Some(access) = &self.access else {
@@ -230,44 +225,39 @@ impl Service {
         let provider = &listing.provider;
         match listing.hidden.len() {
             0 => self.lacks(&provider.to_string()),
-            1 => format!("one version of {provider} is hidden, since it did not verify"),
             hidden => {
-                format!("{hidden} versions of {provider} are hidden, since they did not verify")
+                let versions = counted(hidden, "version");
+                format!("{provider} has {versions} that did not verify, hidden from clients")
             }
         }
     }
 
     /// The message about what the server does not have.
     fn lacks(&self, what: &str) -> String {
-        let rest = match self.store.fill {
-            Some(_) => {
-                ", and this server does not mirror it: its origin lacks it, or an option or a limit leaves it out"
-            }
-            None => "",
-        };
+        let fill = self.store.fill.as_ref();
+        let rest = fill.map_or("", |_| NOT_MIRRORED);
         format!("the store does not have {what}{rest}")
     }
 
     fn unavailable(&self, reason: &Unavailable) -> Response {
-        answer::unavailable(match (reason, &self.store.fill) {
-            (Unavailable::Failed(_), Some(_)) => "cannot read from the store or the origin",
-            (Unavailable::Failed(_), None) => "cannot read from the store",
-            (Unavailable::Slow, Some(_)) => {
-                "this is still being mirrored from its origin, or the store or the origin gives no answer now"
-            }
-            (Unavailable::Slow, None) => "the store gives no answer now",
+        let fill = self.store.fill.as_ref();
+        let from = fill.map_or("the store", |_| "the store or the origin");
+        answer::unavailable(&match reason {
+            Unavailable::Failed(_) => format!("cannot read from {from}"),
+            Unavailable::Slow => format!("{from} has not answered yet"),
         })
     }
 
     /// The answer while there is no place for what a client requests.
     fn full(&self, full: Full, what: &str) -> Response {
         self.shared.metrics.limited.inc();
+        let message = format!("too many {what} are being sent");
         match full {
             Full::Client => {
-                let message = format!("too many {what} are being sent to this address");
+                let message = format!("{message} to this address");
                 answer::too_many(&message, answer::RETRY_SECONDS)
             }
-            Full::Server => answer::unavailable(&format!("too many {what} are being sent")),
+            Full::Server => answer::unavailable(&message),
         }
     }
 }
@@ -318,20 +308,10 @@ impl Asked<'_> {
     async fn versions(&mut self, provider: &ProviderAddr, is_mirror: bool) -> Answer {
         let listing = self.listing(provider).await?;
         let list = &listing.value;
-        let caching = self.caching(listing.lifetime.min(LONGEST_LIST));
+        let caching = self.caching_of(&listing);
         let document = match is_mirror {
-            true => {
-                let mut installable = list.installable();
-                let index = |_| list.index.get_or_init(|| documents::index(list));
-                installable.next().map(index)
-            }
-            false => {
-                let versions = || {
-                    list.registry_versions
-                        .get_or_init(|| documents::versions(list))
-                };
-                list.exists.then(versions)
-            }
+            true => &list.index,
+            false => &list.registry_versions,
         };
         if let Some(document) = document {
             return self.document(JSON, document.clone(), caching);
@@ -348,13 +328,13 @@ impl Asked<'_> {
     async fn mirror_version(&mut self, provider: &ProviderAddr, version: &Version) -> Answer {
         let (served, listing) = self.served(provider, version).await?;
         let service = self.service;
-        let new = || documents::archives(&served, |file| service.link(provider, None, file));
+        let link = |file: &str| service.link(provider, None, file);
         let document = match &service.access {
-            None => served.archives.get_or_init(new).clone(),
+            None => served.archives.clone(),
             // Each link expires.
-            Some(_) => new(),
+            Some(_) => archives(&served.packages, link),
         };
-        self.document(JSON, document, self.caching_with_links(&listing))
+        self.document(JSON, document, self.caching_of(&listing))
     }
 
     /// `VERSION/download/OS/ARCH` of the provider registry: the metadata of a package.
@@ -365,8 +345,8 @@ impl Asked<'_> {
         platform: &Platform,
     ) -> Answer {
         let (served, listing) = self.served(provider, version).await?;
-        let caching = self.caching_with_links(&listing);
-        let Some(documents) = &served.documents else {
+        let caching = self.caching_of(&listing);
+        let Some(signed) = &served.documents else {
             let reason = "has no signature, which this protocol requires";
             let message = format!("{provider} {version} {reason}");
             return Err(answer::not_found(&message, caching));
@@ -376,9 +356,9 @@ impl Asked<'_> {
             return Err(lacking(&listing, &message, caching));
         };
         let link = |file: &str| self.service.link(provider, Some(version), file);
-        let names = documents::names(provider, version);
+        let names = signed_names(provider, version);
         // It has the key of its author, and is too large to be kept for each package.
-        let document = documents::download(&served, documents, package, &names, link);
+        let document = served.download(signed, package, &names, link);
         self.document(JSON, document, caching)
     }
 
@@ -394,7 +374,7 @@ impl Asked<'_> {
             let message = "the version has no signature";
             return Err(answer::not_found(message, Caching::Never));
         };
-        let [checksums, signature] = documents::names(provider, version);
+        let [checksums, signature] = signed_names(provider, version);
         let (kind, bytes) = match file {
             file if file == checksums => ("text/plain", &signed.checksums),
             file if file == signature => ("application/octet-stream", &signed.signature),
@@ -433,13 +413,14 @@ impl Asked<'_> {
             return Ok(answer::with(status, text, LOCATION, url.as_str()));
         }
         let place = shared.clients.place(self.client, LONGEST_ANSWER).await;
-        self.permits = place.map_err(|full| self.service.full(full, "packages"))?;
-        let answer = packages
+        let place = place.map_err(|full| self.service.full(full, "packages"))?;
+        let mut answer = packages
             .answer(self.head, package, self.caching(YEAR))
             .await;
         if answer.status() == StatusCode::BAD_GATEWAY {
             served.doubt_tags();
         }
+        answer.extensions_mut().insert(place);
         Ok(answer)
     }
 
@@ -480,18 +461,14 @@ impl Asked<'_> {
         let (visitor, is_stale) = (self.visitor(), listing.is_stale);
         let key = format!("{visitor:?} {is_stale}");
         // Locked while the page is rendered, so that many requests render it once.
-        let mut last = listing.value.page.lock().await;
-        let known = last.take().filter(|(known, _)| *known == key);
-        let document = match known {
-            Some((_, document)) => document,
-            None => {
-                let (page, list) = (self.service.page.clone(), listing.value.clone());
-                let html = spawn_blocking(move || page.provider(&visitor, &list, is_stale));
-                Document::new(html.await.unwrap_or_default())
-            }
-        };
-        *last = Some((key, document.clone()));
-        drop(last);
+        let mut page = listing.value.page.lock().await;
+        if page.0 != key {
+            let (renderer, list) = (self.service.page.clone(), listing.value.clone());
+            let html = spawn_blocking(move || renderer.provider(&visitor, &list, is_stale));
+            *page = (key, Document::new(html.await.unwrap_or_default()));
+        }
+        let document = page.1.clone();
+        drop(page);
         self.html(document, listing.lifetime.min(LONGEST_LIST))
     }
 
@@ -551,7 +528,7 @@ impl Asked<'_> {
         if let Some(served) = list.versions.get(version) {
             return Ok((served.clone(), listing));
         }
-        let caching = self.caching(listing.lifetime.min(LONGEST_LIST));
+        let caching = self.caching_of(&listing);
         if let Some(problem) = list.hidden.get(version) {
             let message = format!("{provider} {version} is hidden: {problem}");
             return Err(answer::not_found(&message, caching));
@@ -570,15 +547,15 @@ impl Asked<'_> {
     }
 
     /// Answers with a document, or with `304` if the client has it already. A large one takes places of its client until it was sent.
-    fn document(&mut self, kind: &'static str, document: Document, caching: Caching) -> Answer {
-        let headers = &self.head.headers;
-        let size = document.bytes.len();
-        let is_sent = self.head.method == Method::GET && !answer::has(headers, &document.etag);
-        if is_sent && size > LARGEST_FREE {
-            let permits = self.service.shared.clients.places(self.client, size);
-            self.permits = permits.map_err(|full| self.service.full(full, "documents"))?;
+    fn document(&self, kind: &'static str, document: Document, caching: Caching) -> Answer {
+        let mut answer = answer::document(&self.head.headers, kind, document, caching);
+        let size = answer.body().left;
+        if self.head.method == Method::GET && size > LARGEST_FREE {
+            let places = self.service.shared.clients.places(self.client, size);
+            let places = places.map_err(|full| self.service.full(full, "documents"))?;
+            answer.extensions_mut().insert(places);
         }
-        Ok(answer::document(headers, kind, document, caching))
+        Ok(answer)
     }
 
     /// The caching of an answer that is valid for this long.
@@ -591,14 +568,11 @@ impl Asked<'_> {
         }
     }
 
-    /// The caching of a document with links.
-    fn caching_with_links(&self, listing: &Listing) -> Caching {
-        let lifetime = listing.lifetime.min(LONGEST_LIST);
-        match &self.service.access {
-            // A cached document must expire before its links, and clients need half of their lifetime for the downloads.
-            Some(access) => Caching::Private(lifetime.min(access.links().lifetime() / 2)),
-            None => self.caching(lifetime),
-        }
+    /// The caching of what a list says. A cached document must expire before its links, and clients need half of their lifetime for the downloads.
+    fn caching_of(&self, listing: &Listing) -> Caching {
+        let access = self.service.access.as_ref();
+        let links = access.map_or(LONGEST_LIST, |access| access.links().lifetime() / 2);
+        self.caching(listing.lifetime.min(LONGEST_LIST).min(links))
     }
 }
 

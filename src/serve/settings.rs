@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::watch;
+
 use super::cached::Ages;
 use super::clients::Clients;
-use super::current_trust::{CurrentTrust, TrustFiles};
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
-use crate::address::{Hostname, ProviderPattern};
+use super::watched_files::TrustFiles;
+use crate::address::{Hostname, ProviderAddr, ProviderPattern};
 use crate::error::Hint as _;
 use crate::event::Reporter;
 use crate::examine::TrustOptions;
@@ -106,27 +108,31 @@ pub struct FillSettings {
 /// What all parts of a server share.
 pub(super) struct Context {
     pub(super) settings: ServerSettings,
-    pub(super) trust: CurrentTrust,
+    /// The trust options that apply now. They are replaced when one of their files changes.
+    pub(super) trust: watch::Sender<Arc<TrustOptions>>,
     pub(super) clients: Clients,
     pub(super) metrics: Metrics,
     pub(super) observer: Arc<dyn Observer>,
 }
 
 impl Context {
-    /// Logs an event as it should be.
-    pub(super) fn tell(&self, name: &'static str, verb: &'static str, text: String) {
-        self.observer.notice(Notice::new(name, verb, text));
+    /// The trust options that apply now. One listing is read with the same options from beginning to end.
+    pub(super) fn trust(&self) -> Arc<TrustOptions> {
+        self.trust.borrow().clone()
+    }
+
+    /// Whether these options, which applied before, have the rule for a provider that applies now.
+    pub(super) fn still_trusts(&self, before: &Arc<TrustOptions>, provider: &ProviderAddr) -> bool {
+        let now = self.trust();
+        Arc::ptr_eq(&now, before) || now.policy.is_same_for(&before.policy, provider)
     }
 
     /// Logs a failed request to the store, or a version that could not be mirrored.
     pub(super) fn fail(&self, name: &'static str, failure: &Failure) {
-        let failed = Notice::warning(name, "Failed", String::new()).because(failure);
-        let hint = failure.hint();
-        self.observer.notice(Notice { hint, ..failed });
-    }
-
-    /// Logs an event that the operator has to do something about.
-    pub(super) fn warn(&self, name: &'static str, verb: &'static str, text: String) {
-        self.observer.notice(Notice::warning(name, verb, text));
+        self.observer.notice(Notice {
+            error: Some(failure),
+            hint: failure.hint(),
+            ..Notice::new(true, name, "Failed", String::new())
+        });
     }
 }

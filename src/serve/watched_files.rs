@@ -7,18 +7,35 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
-use super::error::Error;
-use super::notice::{Notice, Observer};
+use super::error::{Error, FileError, PolicyError};
+use super::notice::Observer;
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::printable_path;
+use crate::text;
+use crate::trust::Policy;
 
 /// How often the files are compared with their last content. A container platform replaces files without sending a signal.
 const INTERVAL: Duration = Duration::from_secs(5);
 /// The largest file in bytes. It has room for the most tokens, with 400 bytes for each, and a wrong path cannot fill the memory.
 const LARGEST: u64 = 4 << 20;
 
-/// Reads files, and applies their contents if they have changed.
+/// Reads a file, and notes that it has to be watched.
+pub type ReadFile<'a> = &'a mut dyn FnMut(&Path) -> Result<Vec<u8>, disk::Error>;
+
+/// Reads a policy, and each of its files only with the given function.
+pub type ReadPolicy = dyn Fn(ReadFile<'_>) -> Result<Policy, PolicyError> + Send + Sync;
+
+/// The files that a policy comes from.
+#[derive(Clone)]
+pub struct TrustFiles {
+    /// The file that messages name; `None` if there are no files.
+    pub path: Option<PathBuf>,
+    /// Reads the policy.
+    pub read: Arc<ReadPolicy>,
+}
+
+/// Reads files, and applies their contents if they are not those that are in use.
 type Load = Box<dyn Fn(&mut Reader) -> Result<(), Error> + Send + Sync>;
 
 /// Reads files, and notes their contents.
@@ -50,8 +67,21 @@ impl Reader {
         Ok(Zeroizing::new(content))
     }
 
-    /// Whether the contents that were read are in use already.
-    pub(super) fn is_unchanged(&self) -> bool {
+    /// Reads a file of text.
+    ///
+    /// # Errors
+    /// It cannot be read, or is invalid.
+    pub(super) fn parse<T>(
+        &mut self,
+        path: &Path,
+        parse: impl FnOnce(&str) -> Result<T, FileError>,
+    ) -> Result<T, Error> {
+        let content = self.read(path)?;
+        let text = text::decode(&content).map_err(FileError::Text);
+        text.and_then(parse).map_err(|error| error.of(path))
+    }
+
+    fn is_unchanged(&self) -> bool {
         self.digests == self.applied
     }
 }
@@ -70,16 +100,24 @@ pub(super) struct WatchedFiles {
 }
 
 impl WatchedFiles {
-    /// Loads files, and watches them. Messages name the file at `path`. With `was_read`, the caller has read them before: if one is no regular
-    /// file, nothing is applied, since it cannot be read again.
+    /// Reads and applies files, and watches them. Messages name the file at `path`. With `was_read`, the caller has read them before: if one is no
+    /// regular file, nothing is applied, since it cannot be read again.
     ///
     /// # Errors
     /// A file cannot be used.
-    pub(super) fn start(
-        path: PathBuf,
+    pub(super) fn start<T>(
+        path: &Path,
         was_read: bool,
-        load: impl Fn(&mut Reader) -> Result<(), Error> + Send + Sync + 'static,
+        read: impl Fn(&mut Reader) -> Result<T, Error> + Send + Sync + 'static,
+        apply: impl Fn(T) + Send + Sync + 'static,
     ) -> Result<Self, Error> {
+        let load = move |reader: &mut Reader| {
+            let content = read(reader)?;
+            if !reader.is_unchanged() {
+                apply(content);
+            }
+            Ok(())
+        };
         let mut reader = Reader {
             may_be_pipe: !was_read,
             ..Reader::default()
@@ -89,12 +127,30 @@ impl WatchedFiles {
             loaded => loaded?,
         }
         Ok(Self {
-            path,
+            path: path.to_owned(),
             load: Box::new(load),
             pipe: reader.pipe,
             applied: reader.digests,
             reported: None,
         })
+    }
+
+    /// Watches the files of a policy, which the caller has read before; `None` if there are none. If one of them is a pipe, such as `<(program)`,
+    /// its policy stays in use, because a pipe cannot be read twice.
+    ///
+    /// # Errors
+    /// A file cannot be used.
+    pub(super) fn of_policy(
+        TrustFiles { path, read }: TrustFiles,
+        apply: impl Fn(Policy) + Send + Sync + 'static,
+    ) -> Result<Option<Self>, Error> {
+        let policy = move |reader: &mut Reader| {
+            let mut of_file = |path: &Path| reader.read(path).map(|bytes| bytes.to_vec());
+            read(&mut of_file).map_err(Error::Policy)
+        };
+        let path = path.as_deref();
+        path.map(|path| Self::start(path, true, policy, apply))
+            .transpose()
     }
 
     /// Loads the files, and applies them if they changed. Returns whether they are as they were.
@@ -106,6 +162,7 @@ impl WatchedFiles {
             applied: self.applied.clone(),
             ..Reader::default()
         };
+        let path = printable_path(&self.path);
         match (self.load)(&mut reader) {
             Ok(()) => {
                 let is_changed = !reader.is_unchanged();
@@ -113,8 +170,7 @@ impl WatchedFiles {
                 // The error was reported, so its end is too.
                 let is_reported = self.reported.take().is_some();
                 if is_changed || is_reported {
-                    let path = printable_path(&self.path);
-                    observer.notice(Notice::new("reloaded", "Reloaded", path));
+                    observer.tell("reloaded", "Reloaded", path);
                 }
                 !is_changed && !is_reported
             }
@@ -122,15 +178,13 @@ impl WatchedFiles {
                 let text = format!("{error:?}");
                 if self.reported.as_ref() != Some(&text) {
                     self.reported = Some(text);
-                    let path = printable_path(&self.path);
                     let text = format!("{path}, which stays in use as it was");
-                    let notice = Notice::warning("not-reloaded", "Refused", text);
                     let reason = match &error {
                         // It may name another file, such as the key of the certificate.
-                        Error::Disk(_) | Error::Policy(_) => &error,
+                        Error::Disk(_) | Error::Policy(_) => &error as &dyn std::error::Error,
                         error => error.source().unwrap_or(error),
                     };
-                    observer.notice(notice.because(reason));
+                    observer.fail("not-reloaded", "Refused", text, reason);
                 }
                 false
             }
@@ -152,7 +206,7 @@ pub(super) async fn watch(
                 let text = format!(
                     "{path} until a restart: {pipe} is no regular file, and is read only at the start"
                 );
-                observer.notice(Notice::warning("read-once", "Keeping", text));
+                observer.warn("read-once", "Keeping", text);
             }
         }
     };
@@ -169,7 +223,13 @@ pub(super) async fn watch(
         }
         if is_unchanged && notified.is_ok() {
             let text = "nothing: no file has changed".to_owned();
-            observer.notice(Notice::new("unchanged", "Reloaded", text));
+            observer.tell("unchanged", "Reloaded", text);
         }
     }
+}
+
+/// The lines of a file that have a meaning, with their numbers: they are not blank, and do not begin with `#`.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = (1..).zip(text.lines().map(str::trim));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
