@@ -39,7 +39,7 @@ const EXPIRES_SOON: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// The tokens and signing keys in use.
 pub(super) struct AccessControl {
-    tokens: watch::Sender<Arc<ClientTokens>>,
+    tokens: watch::Sender<Arc<Vec<ClientToken>>>,
     links: watch::Sender<Arc<Links>>,
 }
 
@@ -131,9 +131,9 @@ impl AccessControl {
             links: watch::Sender::new(Arc::new(links)),
         });
         let (shared, observer) = (access.clone(), observer.clone());
-        let read = move |reader: &mut Reader| reader.parse(&path, ClientTokens::parse);
+        let read = move |reader: &mut Reader| reader.parse(&path, ClientToken::parse);
         let path = printable_path(&paths.tokens);
-        let apply = move |tokens: ClientTokens| {
+        let apply = move |tokens: Vec<ClientToken>| {
             // The operator has revoked the last token, or has emptied the file by mistake.
             if tokens.is_empty() && !shared.tokens().is_empty() {
                 let text = format!("{path} has no token: every client is refused");
@@ -156,7 +156,7 @@ impl AccessControl {
         Ok(access)
     }
 
-    pub(super) fn tokens(&self) -> Arc<ClientTokens> {
+    pub(super) fn tokens(&self) -> Arc<Vec<ClientToken>> {
         self.tokens.borrow().clone()
     }
 
@@ -248,10 +248,6 @@ fn pair(chain: &[u8], key: &[u8]) -> Result<CertifiedKey, FileError> {
 /// The longest token that is hashed, in bytes. It bounds the work for a request.
 const LONGEST: usize = 4 << 10;
 
-/// The tokens that a server accepts, from one file.
-#[derive(Debug, Default)]
-pub struct ClientTokens(Vec<ClientToken>);
-
 /// A token. Only its hash is known.
 #[derive(Debug)]
 pub struct ClientToken {
@@ -262,12 +258,12 @@ pub struct ClientToken {
     patterns: Vec<ProviderPattern>,
 }
 
-impl ClientTokens {
+impl ClientToken {
     /// Reads a file of tokens. Blank lines and lines that begin with `#` are skipped.
     ///
     /// # Errors
     /// A line is not a token, or there are too many.
-    pub(super) fn parse(text: &str) -> Result<Self, FileError> {
+    pub(super) fn parse(text: &str) -> Result<Vec<Self>, FileError> {
         let tokens = lines(text).map(|(line, text)| {
             let mut words = text.split_whitespace();
             let name = printable(words.next().unwrap_or_default());
@@ -284,30 +280,31 @@ impl ClientTokens {
         });
         let tokens: Vec<_> = tokens.collect::<Result<_, FileError>>()?;
         match tokens.len() {
-            ..=MOST_TOKENS => Ok(Self(tokens)),
+            ..=MOST_TOKENS => Ok(tokens),
             count => Err(FileError::Tokens { count }),
         }
     }
 
-    /// Whether there is no token, so that no request is authorized.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Finds the token of an `Authorization` header. Every token is compared, in constant time.
-    pub(super) fn find(&self, header: &str) -> Option<&ClientToken> {
+    pub(super) fn find<'t>(tokens: &'t [Self], header: &str) -> Option<&'t Self> {
         let secret = secret(header).filter(|secret| secret.len() <= LONGEST)?;
         let mut hasher = Hasher::new(Algorithm::Sha256);
         hasher.update(secret.as_bytes());
         let given = hasher.finish();
         let mut found = None;
-        for token in &self.0 {
+        for token in tokens {
             let is_same = token.digest.hex().as_bytes().ct_eq(given.hex().as_bytes());
             if bool::from(is_same) {
                 found = found.or(Some(token));
             }
         }
         found
+    }
+
+    /// A token without patterns is for every provider.
+    pub(super) fn is_for(&self, provider: &ProviderAddr) -> bool {
+        let mut patterns = self.patterns.iter();
+        self.patterns.is_empty() || patterns.any(|pattern| pattern.matches(provider))
     }
 }
 
@@ -322,14 +319,6 @@ fn secret(header: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
-impl ClientToken {
-    /// A token without patterns is for every provider.
-    pub(super) fn is_for(&self, provider: &ProviderAddr) -> bool {
-        let mut patterns = self.patterns.iter();
-        self.patterns.is_empty() || patterns.any(|pattern| pattern.matches(provider))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -338,12 +327,12 @@ mod tests {
     fn a_token_is_for_the_providers_of_its_line() {
         let hex = Digest::of(b"secret").hex().to_owned();
         let text = format!("# people\n\nci sha256:{hex}  registry.acme.test/acme/*\n");
-        let tokens = ClientTokens::parse(&text).unwrap();
-        let token = tokens.find("Bearer secret").unwrap();
+        let tokens = ClientToken::parse(&text).unwrap();
+        let token = ClientToken::find(&tokens, "Bearer secret").unwrap();
         assert_eq!(token.name, "ci");
         assert!(token.is_for(&"registry.acme.test/acme/demo".parse().unwrap()));
         assert!(!token.is_for(&"registry.acme.test/other/demo".parse().unwrap()));
-        assert!(tokens.find("bearer secret").is_some());
+        assert!(ClientToken::find(&tokens, "bearer secret").is_some());
         // The hash of a token is not a token.
         for other in [
             "Bearer other",
@@ -353,7 +342,7 @@ mod tests {
             &format!("Bearer {hex}"),
             &format!("Bearer sha256:{hex}"),
         ] {
-            assert!(tokens.find(other).is_none(), "{other}");
+            assert!(ClientToken::find(&tokens, other).is_none(), "{other}");
         }
     }
 
@@ -367,14 +356,14 @@ mod tests {
         ] {
             let text = text.replacen('x', "# comment", 1);
             assert_eq!(
-                ClientTokens::parse(&text).err(),
+                ClientToken::parse(&text).err(),
                 Some(FileError::Token { line: 2 }),
                 "{text}"
             );
         }
         let text = format!("ci sha256:{} a/b/c/d", Digest::of(b"").hex());
         assert!(matches!(
-            ClientTokens::parse(&text),
+            ClientToken::parse(&text),
             Err(FileError::Pattern { line: 1, .. })
         ));
     }

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use moka::future::Cache;
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
 use super::cached::{Ages, Cached, CachedValue, LONGEST_LOAD, Unavailable};
@@ -39,6 +40,8 @@ const LONGEST_FILL: Duration = Duration::from_secs(3_600);
 const PLACES: u32 = 8;
 /// The most versions that may have a place, or wait for one.
 const QUEUE: usize = 1_024;
+/// How long a version is not mirrored again. Requests that read an older list may still ask for it.
+const JUST_MIRRORED: Duration = Duration::from_secs(2);
 /// The most versions whose result is remembered. Clients may request any number of versions that an origin offers, and this many results take a
 /// few MiB.
 const MOST_REMEMBERED: u64 = 4_096;
@@ -65,6 +68,9 @@ const PACKAGES: usize = 4;
 /// Filling stops below this many free bytes of a disk, or a twentieth of a small one.
 #[cfg(unix)]
 const FREE: u64 = 1 << 30;
+
+/// The name of a failure in the log in JSON.
+const NOT_MIRRORED: &str = "not-mirrored";
 
 /// The versions that an origin has; `None` if it does not have the provider.
 pub(super) type OriginList = Option<BTreeSet<Version>>;
@@ -107,8 +113,8 @@ impl Fill {
         let hidden = (ages.fresh * HIDDEN).max(LEAST_HIDDEN);
         // A mirrored version is then found in the store.
         let of_result = Ages {
+            fresh: JUST_MIRRORED,
             usable: Duration::ZERO,
-            ..ages
         };
         let listed = |_: &ProviderAddr, list: Option<&OriginList>| {
             1 + list.map_or(0, |list| list.iter().flatten().count() as u64)
@@ -171,11 +177,8 @@ impl Fill {
     /// Reports the failure to list the versions of a provider.
     fn unlisted(&self, provider: &ProviderAddr, error: source::Error) -> Failure {
         let at = At::Source(self.settings.source.place(provider));
-        self.not_filled(Problem::from(error).of(Subject::provider(provider), at))
-    }
-
-    fn not_filled(&self, failure: Failure) -> Failure {
-        self.shared.fail("not-mirrored", &failure);
+        let failure = Problem::from(error).of(Subject::provider(provider), at);
+        self.shared.fail(NOT_MIRRORED, &failure);
         failure
     }
 
@@ -220,13 +223,6 @@ impl Fill {
     /// Forgets which versions failed, because the policy has changed.
     pub(super) fn forget_failures(&self) {
         self.failed.invalidate_all();
-        self.results.forget_all();
-    }
-
-    /// Forgets that a version was mirrored, because the store does not have it any more.
-    pub(super) async fn forget(&self, provider: &ProviderAddr, version: &Version) {
-        let key = (provider.clone(), version.clone());
-        self.results.forget(&key).await;
     }
 
     /// Cancels all mirroring, and waits for its threads. They could not use the runtime while that shuts down.
@@ -255,9 +251,23 @@ impl Fill {
                 // The semaphore is never closed.
                 let place = this.places.clone().acquire_owned().await.ok();
                 this.look_for_room()?;
-                let ending = this.ending.subscribe();
-                let mirror = async move || this.mirror(key, destination).await;
-                on_one_thread((place, queued), ending, mirror).await
+                let (runtime, mut ending) = (Handle::current(), this.ending.subscribe());
+                // Mirroring is not `Send`, so it has a thread. It keeps its place until it ends, even if nobody waits for it any more.
+                let mirroring = jobs::in_thread(move || {
+                    let _held = (place, queued);
+                    runtime.block_on(async {
+                        tokio::select! {
+                            // In this order, so that no work begins at the end.
+                            biased;
+                            _ = ending.wait_for(|is_ending| *is_ending) => None,
+                            mirrored = timeout(LONGEST_FILL, this.mirror(key, destination)) => mirrored.ok(),
+                        }
+                    })
+                });
+                match mirroring.await {
+                    Some(mirrored) => mirrored,
+                    None => std::future::pending().await,
+                }
             })
         };
         let mirrored = self.results.get(&key, |()| true, load);
@@ -289,10 +299,10 @@ impl Fill {
             source: std::io::Error::new(std::io::ErrorKind::StorageFull, reason),
         });
         self.shared.metrics.without_room.inc();
-        match self.has_no_room.swap(true, Ordering::Relaxed) {
-            true => Err(failure),
-            false => Err(self.not_filled(failure)),
+        if !self.has_no_room.swap(true, Ordering::Relaxed) {
+            self.shared.fail(NOT_MIRRORED, &failure);
         }
+        Err(failure)
     }
 
     #[cfg(not(unix))]
@@ -340,7 +350,7 @@ impl Fill {
         let Some(failure) = failed else {
             return Ok(());
         };
-        let failure = self.not_filled(failure);
+        self.shared.fail(NOT_MIRRORED, &failure);
         let known = self.failed.get(&key).await;
         let answers = known.map_or(0, |known| known.answers) + answers(&failure.problem);
         let problem = failure.problem.clone();
@@ -393,65 +403,5 @@ fn of_source(error: &source::Error) -> u32 {
             Category::NotFound | Category::Untrusted => DEFINITE,
             _ => ANSWER,
         },
-    }
-}
-
-/// Runs a future that is not `Send` on its own thread. If the returned future is dropped, or the server ends, the work ends at its next `await`.
-/// It holds the place until then.
-async fn on_one_thread<T: Send + 'static>(
-    place: impl Send + 'static,
-    mut ending: watch::Receiver<bool>,
-    work: impl AsyncFnOnce() -> T + Send + 'static,
-) -> T {
-    let runtime = tokio::runtime::Handle::current();
-    // Dropping the sender cancels the work.
-    let (_sender, cancelled) = oneshot::channel::<()>();
-    let working = jobs::in_thread(move || {
-        let _place = place;
-        runtime.block_on(async {
-            tokio::select! {
-                // In this order, so that no work begins at the end.
-                biased;
-                _ = ending.wait_for(|is_ending| *is_ending) => None,
-                _ = cancelled => None,
-                result = work() => Some(result),
-            }
-        })
-    });
-    match working.await {
-        Some(result) => result,
-        // The work was cancelled, so this future was dropped, or nobody waits for it any more.
-        None => std::future::pending().await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc;
-
-    use tokio::sync::Semaphore;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn cancelled_work_ends_and_holds_its_place_until_then() {
-        let permits = Arc::new(Semaphore::new(1));
-        let permit = permits.clone().acquire_owned().await;
-        let (begun, begins) = oneshot::channel();
-        let (go_on, waits) = mpsc::channel();
-        let (_ending, ends) = watch::channel(false);
-        let cancelled = tokio::spawn(on_one_thread(permit, ends, async move || {
-            begun.send(()).unwrap();
-            // Like a read of a file, this does not notice the cancellation.
-            waits.recv().unwrap();
-            std::future::pending::<()>().await;
-        }));
-        begins.await.unwrap();
-        cancelled.abort();
-        assert!(cancelled.await.unwrap_err().is_cancelled());
-        assert_eq!(permits.available_permits(), 0);
-        go_on.send(()).unwrap();
-        // The work has ended.
-        drop(permits.acquire().await.unwrap());
     }
 }

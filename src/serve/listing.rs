@@ -12,7 +12,6 @@ use super::answer::Document;
 use super::served::{ServedVersion, SignedFiles};
 use super::settings::Context;
 use crate::address::ProviderAddr;
-use crate::error::counted;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::outcome::{Failure, Problem};
 use crate::protocol::network_mirror::VersionIndex;
@@ -221,16 +220,12 @@ impl ProviderListing {
         } = shared;
         let provider = &self.provider;
         let known = |version| old.and_then(|old| old.versions.get(version));
-        let mut others = Vec::new();
         for (version, served) in &self.versions {
             if !served.is_signed() && known(version).is_none_or(|known| known.is_signed()) {
                 metrics.unsigned.inc();
                 let how = &served.authentication;
                 let text = format!("{provider} {version}: {how}; on the network mirror only");
                 observer.warn("unsigned", "Unsigned", text);
-            }
-            if let (Some(other), None) = (&served.made_for, known(version)) {
-                others.push((version, other));
             }
         }
         for (version, problem) in &self.hidden {
@@ -247,12 +242,14 @@ impl ProviderListing {
         }
         // A repository template that leaves out a part of the address gives two providers the same repository, and every version of one is then
         // listed for the other. Only the newest is named, since there may be hundreds.
-        if let Some((version, other)) = others.pop() {
-            let older = match others.len() {
-                0 => String::new(),
-                older => format!(" and {}", counted(older, "older version")),
-            };
-            let text = format!("{provider} {version}{older}: made for {other}");
+        let other = self.versions.iter().rev().find_map(|(version, served)| {
+            let other = served.made_for.as_ref();
+            let other = other.filter(|_| known(version).is_none())?;
+            Some(format!(
+                "{provider} {version}: made for {other}, as older versions may be"
+            ))
+        });
+        if let Some(text) = other {
             observer.warn("other-provider", "Warning", text);
         }
     }

@@ -227,15 +227,13 @@ impl ServedVersion {
             let repo = open()?.repo;
             let index = repo.digest(&Tag::of_version(version).ok()?).await.ok()?;
             let evidence = repo.digest(&Tag::of_evidence(version).ok()?).await.ok()?;
-            let is_same = (index, evidence) == (Some(self.tags.0), self.tags.1);
-            Some(if is_same {
-                TagState::Unchanged
-            } else {
-                TagState::Moved
-            })
+            Some((index, evidence) == (Some(self.tags.0), self.tags.1))
         };
-        let state = timeout(LONGEST_COMPARISON, compared).await.ok().flatten();
-        let state = state.unwrap_or(TagState::Unknown);
+        let state = match timeout(LONGEST_COMPARISON, compared).await {
+            Ok(Some(true)) => TagState::Unchanged,
+            Ok(Some(false)) => TagState::Moved,
+            _ => TagState::Unknown,
+        };
         *checked = (Some(Instant::now()), state);
         let has_moved = state == TagState::Moved;
         self.has_moved.store(has_moved, Ordering::Relaxed);

@@ -179,11 +179,7 @@ impl ServedStore {
         self.lists.invalidate(provider, since).await;
         // The old list offers the version, which is not enough any more.
         let is_read = |old: &ProviderListing| old.has_read(version);
-        let listing = self.listing(provider, is_read, client).await?;
-        if listing.value.offered.contains(version) && !listing.is_stale {
-            fill.forget(provider, version).await;
-        }
-        Ok(listing)
+        self.listing(provider, is_read, client).await
     }
 
     /// Applies another policy. The versions of each provider whose rule has changed are verified again before they are served.

@@ -22,7 +22,7 @@ use super::listing::ProviderListing;
 use super::notice::RequestRecord;
 use super::package::{self, Packages};
 use super::path::{NoRoute, Route, Target, What, segment};
-use super::served::{ServedPackage, ServedVersion, archives, signed_names};
+use super::served::{ServedPackage, ServedVersion, SignedFiles, archives, signed_names};
 use super::served_store::{Listing, ServedStore};
 use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
@@ -146,7 +146,9 @@ impl Service {
         let header = header.unwrap_or_default();
         let access = self.access.as_ref();
         let tokens = access.map(|access| access.tokens());
-        let token = tokens.as_ref().and_then(|tokens| tokens.find(header));
+        let token = tokens
+            .as_ref()
+            .and_then(|tokens| ClientToken::find(tokens, header));
         record.token = token.map(|token| token.name.clone());
         let is_bearer = access::is_bearer(header);
         let link = access.map_or(Ok(None), |access| {
@@ -320,7 +322,7 @@ impl Asked<'_> {
         // Those that it has are hidden by the policy of this server, which needs no store. An origin may have others.
         match !list.hidden.is_empty() && !list.is_origin_unreachable {
             true => Err(answer::not_found(&message, caching)),
-            false => Err(lacking(&listing, &message, caching)),
+            false => Err(self.lacking(&listing, &message)),
         }
     }
 
@@ -345,21 +347,16 @@ impl Asked<'_> {
         platform: &Platform,
     ) -> Answer {
         let (served, listing) = self.served(provider, version).await?;
-        let caching = self.caching_of(&listing);
-        let Some(signed) = &served.documents else {
-            let reason = "has no signature, which this protocol requires";
-            let message = format!("{provider} {version} {reason}");
-            return Err(answer::not_found(&message, caching));
-        };
+        let signed = signed(&served)?;
         let Some(package) = served.package(platform) else {
             let message = format!("{provider} {version} has no package for {platform}");
-            return Err(lacking(&listing, &message, caching));
+            return Err(self.lacking(&listing, &message));
         };
         let link = |file: &str| self.service.link(provider, Some(version), file);
         let names = signed_names(provider, version);
         // It has the key of its author, and is too large to be kept for each package.
         let document = served.download(signed, package, &names, link);
-        self.document(JSON, document, caching)
+        self.document(JSON, document, self.caching_of(&listing))
     }
 
     /// `VERSION/FILE` of the provider registry: a package, the checksum document or its signature.
@@ -370,10 +367,7 @@ impl Asked<'_> {
         file: &str,
     ) -> Answer {
         let (served, listing) = self.served(provider, version).await?;
-        let Some(signed) = &served.documents else {
-            let message = "the version has no signature";
-            return Err(answer::not_found(message, Caching::Never));
-        };
+        let signed = signed(&served)?;
         let [checksums, signature] = signed_names(provider, version);
         let (kind, bytes) = match file {
             file if file == checksums => ("text/plain", &signed.checksums),
@@ -396,8 +390,7 @@ impl Asked<'_> {
         package: Option<&ServedPackage>,
     ) -> Answer {
         let Some(package) = package else {
-            let message = "the version has no such file";
-            return Err(lacking(listing, message, Caching::Never));
+            return Err(self.lacking(listing, "the version has no such file"));
         };
         let Service {
             shared, packages, ..
@@ -456,7 +449,7 @@ impl Asked<'_> {
         let listing = self.listing(provider).await?;
         if !listing.value.exists {
             let message = self.service.absent(&listing.value);
-            return Err(lacking(&listing, &message, Caching::Never));
+            return Err(self.lacking(&listing, &message));
         }
         let (visitor, is_stale) = (self.visitor(), listing.is_stale);
         let key = format!("{visitor:?} {is_stale}");
@@ -528,10 +521,9 @@ impl Asked<'_> {
         if let Some(served) = list.versions.get(version) {
             return Ok((served.clone(), listing));
         }
-        let caching = self.caching_of(&listing);
         if let Some(problem) = list.hidden.get(version) {
             let message = format!("{provider} {version} is hidden: {problem}");
-            return Err(answer::not_found(&message, caching));
+            return Err(answer::not_found(&message, self.caching_of(&listing)));
         }
         // After 404, clients would say that there is no such version.
         if list.offered.contains(version) && !listing.is_stale {
@@ -543,7 +535,21 @@ impl Asked<'_> {
             true => self.service.lacks(&format!("{provider} {version}")),
             false => self.service.absent(list),
         };
-        Err(lacking(&listing, &message, caching))
+        Err(self.lacking(&listing, &message))
+    }
+
+    /// The answer if a list does not have what a client requests. If the list is old, the store may have it by now, and after 404 clients would silently use another
+    /// installation method.
+    fn lacking(&self, listing: &Listing, message: &str) -> Response {
+        match listing.value.is_origin_unreachable {
+            _ if listing.is_stale => {
+                answer::unavailable("the store cannot be read now, and did not have this before")
+            }
+            true => answer::unavailable(
+                "the store does not have this, and its origin cannot be asked now",
+            ),
+            false => answer::not_found(message, self.caching_of(listing)),
+        }
     }
 
     /// Answers with a document, or with `304` if the client has it already. A large one takes places of its client until it was sent.
@@ -576,31 +582,23 @@ impl Asked<'_> {
     }
 }
 
-/// The answer if a list does not have what a client requests. If the list is old, the store may have it by now, and after 404 clients would silently use another
-/// installation method.
-fn lacking(listing: &Listing, message: &str, caching: Caching) -> Response {
-    match listing.value.is_origin_unreachable {
-        _ if listing.is_stale => {
-            answer::unavailable("the store cannot be read now, and did not have this before")
-        }
-        true => {
-            answer::unavailable("the store does not have this, and its origin cannot be asked now")
-        }
-        false => answer::not_found(message, caching),
-    }
+/// The documents of a version for the provider registry.
+fn signed(served: &ServedVersion) -> Result<&SignedFiles, Response> {
+    let message = "the version has no signature, which this protocol requires";
+    let signed = served.documents.as_ref();
+    signed.ok_or_else(|| answer::text(StatusCode::NOT_FOUND, message))
 }
 
 /// The answer to a request whose path has no route. It names those that have one, for people who open a wrong or incomplete URL.
 fn without_route(reason: NoRoute) -> Response {
     const ROUTES: &str = "\n  the network mirror is at /mirror/HOST/NAMESPACE/TYPE/index.json\n  the provider registry is at /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients";
-    match reason {
-        NoRoute::Malformed => {
-            let text = format!("the path is malformed{ROUTES}");
-            answer::text(StatusCode::BAD_REQUEST, &text)
-        }
-        NoRoute::NoRegistry => {
-            answer::not_found("no provider registry is at this host", Caching::Never)
-        }
-        NoRoute::Unknown => answer::not_found(&format!("nothing is here{ROUTES}"), Caching::Never),
-    }
+    let (status, what) = match reason {
+        NoRoute::Malformed => (StatusCode::BAD_REQUEST, "the path is malformed"),
+        NoRoute::NoRegistry => (
+            StatusCode::NOT_FOUND,
+            "no provider registry is at this host",
+        ),
+        NoRoute::Unknown => (StatusCode::NOT_FOUND, "nothing is here"),
+    };
+    answer::text(status, &format!("{what}{ROUTES}"))
 }

@@ -324,14 +324,15 @@ fn versions_of_another_provider_are_served_with_a_warning() {
         let lines = log.lines().filter(|line| line.contains("made for"));
         let expected = expected
             .iter()
-            .map(|versions| format!("   Warning {OTHER} {versions}: made for {DEMO}"));
+            .map(|version| format!("   Warning {OTHER} {version}: made for {DEMO}"));
+        let lines = lines.map(|line| line.split(',').next().unwrap());
         assert_eq!(lines.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     };
-    warnings(&["1.1.0 and 1 older version"]);
+    warnings(&["1.1.0"]);
     fs::rename(&repository, store.repository(DEMO)).unwrap();
     push("1.2.0");
     fs::rename(store.repository(DEMO), &repository).unwrap();
-    warnings(&["1.1.0 and 1 older version", "1.2.0"]);
+    warnings(&["1.1.0", "1.2.0"]);
     server.stop();
     // Where keys are required, such versions are hidden.
     let server = store.serve(&["--key", "acme.asc"]);
