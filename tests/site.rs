@@ -51,9 +51,16 @@ fn dry_run(scene: &Scene, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn a_store_is_not_a_directory_of_a_site() {
-    let run = with_two().tfoci(["site", "oci-layout:public", "--from", "oci-layout:store"]);
+fn a_store_is_not_a_directory_and_a_url_has_https() {
+    let scene = with_two();
+    let run = scene.tfoci(["site", "oci-layout:public", "--from", "oci-layout:store"]);
     run.exits(2).says("error oci-layout:public expected DIR");
+    let run = site(&scene, &["--url", "http://mirror.example"]).exits(2);
+    assert!(
+        run.stderr.contains("expected https://HOST"),
+        "{}",
+        run.stderr
+    );
 }
 
 /// Other commands have the address as their first argument.
@@ -294,6 +301,7 @@ fn a_platform_that_no_version_has_is_an_error() {
     );
 }
 
+/// At last the site has a damaged package, a package that the store lost and a file of an unfinished run, and it lacks a version.
 #[test]
 fn a_dry_run_writes_nothing() {
     let scene = with_two();
@@ -304,12 +312,6 @@ fn a_dry_run_writes_nothing() {
         run.stderr
     );
     assert!(!scene.path("public").exists());
-}
-
-/// The site has a damaged package, a package that the store lost and a file of an unfinished run, and it lacks a version.
-#[test]
-fn a_dry_run_changes_nothing_in_an_existing_site() {
-    let scene = with_two();
     site(&scene, &[]).succeeds();
     push(&scene, DEMO, "1.2.0", &demo("1.2.0"));
     untag(&scene.path("store").join(DEMO), "1.0.0");
@@ -344,17 +346,4 @@ fn two_runs_at_once_take_turns() {
     }
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
     assert_names_what_is_there(&scene.path("public"));
-}
-
-#[test]
-fn a_store_is_not_a_directory() {
-    let scene = with_two();
-    let run = scene.tfoci(["site", "oci-layout:public", "--from", "oci-layout:store"]);
-    run.exits(2);
-    let run = site(&scene, &["--url", "http://mirror.example"]).exits(2);
-    assert!(
-        run.stderr.contains("expected https://HOST"),
-        "{}",
-        run.stderr
-    );
 }

@@ -11,12 +11,10 @@ use url::Url;
 use tfoci::address::ProviderAddr;
 use tfoci::error::{listed, printable, printable_path};
 use tfoci::event::Subject;
-use tfoci::install::{DirectoryKind, Form, Request, Task};
+use tfoci::install::{DirectoryKind, Form, Request};
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
-use tfoci::site::{
-    GENERATOR, ListedProvider, OnChange, PageChange, Refused, Site, SiteChange, known_url,
-};
+use tfoci::site::{GENERATOR, Listed, OnChange, Refused, Site, SiteChange, known_url};
 
 use super::Ending;
 use super::arguments::ReadTrust;
@@ -26,7 +24,7 @@ use super::public_url::public_url;
 use super::render::{Mirror, ProviderInstallationView, fill};
 use super::report::{Extent, SITE};
 use super::session::place::{into_store, is_store};
-use super::session::{Everything, Session, Wanted, WantedVersions, requested};
+use super::session::{Everything, Session, Wanted, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,13 +111,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let reporter = report.writing(SITE, extent, mirror);
     let directory = &arguments.directory;
     let on_change = |change| record(change, directory, session);
-    let mut tasks = Vec::new();
-    for WantedVersions { selection, from } in wanted {
-        match from {
-            Ok(from) => tasks.push(Task { from, selection }),
-            Err(failure) => report.failed(failure.into()),
-        }
-    }
+    let tasks = session.tasks(wanted);
     let site = Site::open(&request, arguments.delete, &reporter).await;
     let site = site.map_err(Failure::from)?;
     site.write(tasks, &on_change).await;
@@ -150,15 +142,14 @@ async fn finish_others(
     };
     // A failure of the whole store and the wrong template look as if its providers were gone.
     let has_failures = session.report.has_failures();
-    let (mut gone, mut kept) = (Vec::new(), Vec::new());
+    let mut kept = Vec::new();
     for provider in others {
-        match has_failures || everything.may_have(&provider).await {
-            true => kept.push(provider),
-            false => gone.push(provider),
+        if !has_failures && !everything.may_have(&provider).await {
+            site.withdraw(&provider, Refused::Withdrawn, on_change);
+        } else if site.is_published(&provider) {
+            kept.push(provider);
         }
     }
-    site.withdraw(&gone, on_change);
-    kept.retain(|one| site.is_published(one));
     if !kept.is_empty() {
         let (are, them) = match kept.len() {
             1 => ("is", "it"),
@@ -263,7 +254,7 @@ fn write_page(
     session: &Session,
 ) -> Result<(), tfoci::disk::Error> {
     let page = page(&site.providers()?, &session.report.failed_providers(), url);
-    if site.write_page(&page)? == PageChange::Foreign {
+    if !site.write_page(&page)? {
         let path = printable_path(&arguments.directory.join("index.html"));
         let line = format!("{path} was not written by tfoci, and stays unchanged");
         session.printer.warning(&line);
@@ -292,29 +283,17 @@ struct ProviderView {
 /// The page for people, `templates/site/index.html.hbs`.
 ///
 /// Providers that failed are in its configuration too, so that clients do not install them from their origins instead.
-fn page(
-    providers: &[ListedProvider],
-    failed: &BTreeSet<ProviderAddr>,
-    url: Option<&str>,
-) -> String {
+fn page(providers: &Listed, failed: &BTreeSet<ProviderAddr>, url: Option<&str>) -> String {
     let block = url.and_then(|url| {
         let url = url.to_owned();
-        let written = providers.iter().map(|listed| &listed.provider);
-        ProviderInstallationView::after(Mirror::Network { url }, written, failed.iter())
+        ProviderInstallationView::after(Mirror::Network { url }, providers.keys(), failed.iter())
     });
-    let providers = providers.iter().map(|listed| {
-        let newest_first = listed.versions.iter().rev();
-        ProviderView {
-            address: listed.provider.to_string(),
-            path: listed.provider.to_ascii(),
-            newest: newest_first
-                .clone()
-                .next()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-            count: listed.versions.len(),
-            versions: newest_first.map(ToString::to_string).collect(),
-        }
+    let providers = providers.iter().map(|(provider, versions)| ProviderView {
+        address: provider.to_string(),
+        path: provider.to_ascii(),
+        newest: versions.last().map(ToString::to_string).unwrap_or_default(),
+        count: versions.len(),
+        versions: versions.iter().rev().map(ToString::to_string).collect(),
     });
     let view = View {
         url: url.map(str::to_owned),

@@ -15,9 +15,9 @@ impl Directory {
             return Ok(None);
         };
         for name in names {
-            let entered = at.enter_if_there(name);
-            let path = || at.path().join(name);
-            match entered.map_err(|error| Error::at_use(&path(), error))? {
+            let path = at.path().join(name);
+            let entered = at.enter(name);
+            match if_exists(entered.map_err(|error| Error::at_use(&path, error)))? {
                 Some(next) => at = next,
                 None => return Ok(None),
             }

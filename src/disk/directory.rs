@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use super::error::Refusal;
+use super::{Action, Error};
 
 /// A directory. On Unix, it stays the same one even if its path is replaced.
 #[derive(Debug)]
@@ -91,17 +92,6 @@ impl Directory {
         })
     }
 
-    /// Like [`Directory::enter`]; `None` if there is no such entry.
-    ///
-    /// # Errors
-    /// As [`Directory::enter`].
-    pub fn enter_if_there(&self, name: &str) -> io::Result<Option<Self>> {
-        match self.enter(name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            entered => entered.map(Some),
-        }
-    }
-
     /// Like [`Directory::enter`], but creates a missing directory. The second value tells whether it did.
     ///
     /// # Errors
@@ -124,9 +114,9 @@ impl Directory {
     ///
     /// # Errors
     /// The system reported an error, or the entry is a symbolic link.
-    pub fn metadata(&self, name: &str) -> io::Result<Option<Metadata>> {
+    pub fn metadata(&self, name: &str) -> Result<Option<Metadata>, Error> {
         if self.is_link(name) {
-            return Err(Refusal::Link.into());
+            return Err(self.failed(name, Refusal::Link.into()));
         }
         // Opened relative to this directory, because its path may refer to another directory by now.
         #[cfg(unix)]
@@ -135,7 +125,7 @@ impl Directory {
         let found = std::fs::symlink_metadata(self.path.join(name));
         match found {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            found => found.map(Some),
+            found => found.map(Some).map_err(|error| self.failed(name, error)),
         }
     }
 
@@ -143,19 +133,25 @@ impl Directory {
     ///
     /// # Errors
     /// The system reported an error, or the entry is a symbolic link or not a regular file.
-    pub fn read(&self, name: &str) -> io::Result<File> {
+    pub fn read(&self, name: &str) -> Result<File, Error> {
+        let failed = |error| self.failed(name, error);
         if self.is_link(name) {
-            return Err(Refusal::Link.into());
+            return Err(failed(Refusal::Link.into()));
         }
         #[cfg(unix)]
-        let file = self.open_entry(name)?;
+        let file = self.open_entry(name).map_err(failed)?;
         #[cfg(not(unix))]
-        let file = File::open(self.path.join(name))?;
-        let found = file.metadata()?;
+        let file = File::open(self.path.join(name)).map_err(failed)?;
+        let found = file.metadata().map_err(failed)?;
         match found.is_file() {
             true => Ok(file),
-            false => Err(Refusal::Special(found.file_type().into()).into()),
+            false => Err(Error::special(&self.path.join(name), found.file_type())),
         }
+    }
+
+    /// An error of the system about an entry.
+    fn failed(&self, name: &str, error: io::Error) -> Error {
+        Error::at_use(&self.path.join(name), error)
     }
 
     /// Opens an entry for reading, without following a link or waiting for the writer of a pipe.
@@ -201,36 +197,38 @@ impl Directory {
     ///
     /// # Errors
     /// The system reported an error.
-    pub fn names(&self) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        #[cfg(unix)]
-        for entry in rustix::fs::Dir::read_from(&self.handle)? {
-            let name = entry?.file_name().to_owned().into_string();
-            names.extend(name.ok().filter(|name| name != "." && name != ".."));
-        }
-        #[cfg(not(unix))]
-        for entry in std::fs::read_dir(&self.path)? {
-            names.extend(entry?.file_name().into_string());
-        }
-        names.sort_unstable();
-        Ok(names)
+    pub fn names(&self) -> Result<Vec<String>, Error> {
+        let names = || -> io::Result<Vec<String>> {
+            let mut names = Vec::new();
+            #[cfg(unix)]
+            for entry in rustix::fs::Dir::read_from(&self.handle)? {
+                let name = entry?.file_name().to_owned().into_string();
+                names.extend(name.ok().filter(|name| name != "." && name != ".."));
+            }
+            #[cfg(not(unix))]
+            for entry in std::fs::read_dir(&self.path)? {
+                names.extend(entry?.file_name().into_string());
+            }
+            names.sort_unstable();
+            Ok(names)
+        };
+        names().map_err(|error| Error::at_use(&self.path, error))
     }
 
     /// Removes the directory of this name if it is empty. Returns whether it did.
     ///
     /// # Errors
     /// The system reported another error than that the directory is missing or has entries.
-    pub fn remove_if_empty(&self, name: &str) -> io::Result<bool> {
+    pub fn remove_if_empty(&self, name: &str) -> Result<bool, Error> {
         #[cfg(unix)]
-        let removed = rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
-        #[cfg(unix)]
-        let removed = removed.map_err(io::Error::from);
+        let removed =
+            rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR).map_err(io::Error::from);
         #[cfg(not(unix))]
         let removed = std::fs::remove_dir(self.path.join(name));
         match removed.map_err(|error| (error.kind(), error)) {
             Ok(()) => Ok(true),
             Err((io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty, _)) => Ok(false),
-            Err((_, error)) => Err(error),
+            Err((_, error)) => Err(Error::at(Action::Remove, &self.path.join(name), error)),
         }
     }
 
@@ -238,15 +236,16 @@ impl Directory {
     ///
     /// # Errors
     /// The system reported an error, or the entry is a directory.
-    pub fn remove(&self, name: &str) -> io::Result<()> {
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
         #[cfg(unix)]
-        let removed = rustix::fs::unlinkat(&self.handle, name, AtFlags::empty());
-        #[cfg(unix)]
-        let removed = removed.map_err(io::Error::from);
+        let removed =
+            rustix::fs::unlinkat(&self.handle, name, AtFlags::empty()).map_err(io::Error::from);
         #[cfg(not(unix))]
         let removed = std::fs::remove_file(self.path.join(name));
         match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::at(Action::Remove, &self.path.join(name), error))
+            }
             _ => Ok(()),
         }
     }
@@ -319,12 +318,12 @@ mod tests {
             let said = Refusal::Link.to_string();
             assert_eq!(top.enter(name).unwrap_err().to_string(), said);
             assert_eq!(top.enter_or_create(name).unwrap_err().to_string(), said);
-            assert_eq!(top.metadata(name).unwrap_err().to_string(), said);
-            assert_eq!(top.read(name).unwrap_err().to_string(), said);
+            assert!(top.metadata(name).unwrap_err().is_link());
+            assert!(top.read(name).unwrap_err().is_link());
             assert!(top.create(name).is_err());
         }
-        let said = top.read("inner").unwrap_err().to_string();
-        assert_eq!(said, "it is a directory, not a regular file");
+        let error = top.read("inner").unwrap_err();
+        assert!(matches!(error, Error::Special { .. }));
         let mut text = String::new();
         top.read("file").unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "x");
@@ -336,7 +335,6 @@ mod tests {
         top.remove("none").unwrap();
         assert!(top.remove("inner").is_err());
         assert!(path("real/inner").is_dir());
-        assert!(top.enter_if_there("none").unwrap().is_none());
         assert!(top.metadata("none").unwrap().is_none());
         assert!(top.metadata("inner").unwrap().unwrap().is_dir());
         assert!(top.read("inner").is_err());

@@ -110,9 +110,6 @@ pub(super) enum Refusal {
     /// A symbolic link where another user may have put it.
     #[error("it is a symbolic link, and none is followed here")]
     Link,
-    /// A directory, device, pipe or socket.
-    #[error("it is {0}, not a regular file")]
-    Special(FileKind),
     /// A pipe that no program opened for writing.
     #[error("no program wrote to it within {} seconds", .0.as_secs())]
     NoWriter(Duration),

@@ -7,7 +7,10 @@ use bytes::{Buf as _, Bytes};
 use futures_util::StreamExt as _;
 use tokio::sync::mpsc::{Receiver, channel};
 
-use super::{Event, Package, Problem, Reporter, Subject, disk, jobs};
+use super::{
+    At, Event, Failure, Jobs, Package, Problem, Release, Reporter, Subject, Transfer, Verified,
+    disk, jobs,
+};
 use crate::blob::{Body, ReadError, proven};
 use crate::oci::Part;
 use crate::publish::{BlobFailure, FailedPackage, PackageBlob};
@@ -47,16 +50,60 @@ impl Read for Reader {
     }
 }
 
-/// A package, and what its download reports to.
-pub(crate) struct Download<'a, B> {
-    pub(crate) package: &'a Package<B>,
-    /// Its name in events.
-    pub(crate) subject: &'a Subject,
-    /// Receives the progress.
-    pub(crate) reporter: &'a Arc<dyn Reporter>,
+/// Does the work of each package of a release, concurrently. Reports what is planned, and what is done.
+///
+/// # Errors
+/// The first error of any package.
+pub(crate) async fn each_package<B, T, F>(
+    release: &Verified<Release<B>>,
+    jobs: &Jobs,
+    at: &At,
+    reporter: &Arc<dyn Reporter>,
+    work: impl Fn(Download<B>) -> F,
+) -> Result<Vec<T>, Failure>
+where
+    B: PackageBlob,
+    T: Send + 'static,
+    F: Future<Output = Result<(T, Transfer), Problem>> + Send + 'static,
+{
+    let version = Subject::version(&release.provider, &release.version);
+    let sizes = release.packages.iter().map(|package| package.expected.size);
+    reporter.report(Event::planned(version.clone(), sizes));
+    let done = jobs.run(release.packages.clone(), |package| {
+        let (subject, size) = (version.platform(&package.platform), package.expected.size);
+        let (at, authentication) = (at.clone(), release.authentication().clone());
+        let reporter = Arc::clone(reporter);
+        let work = work(Download {
+            package,
+            subject: subject.clone(),
+            reporter: Arc::clone(&reporter),
+        });
+        async move {
+            let done = work.await;
+            let (done, transfer) = done.map_err(|problem| problem.of(subject.clone(), at))?;
+            reporter.report(Event::Finished {
+                subject,
+                size,
+                transfer,
+                authentication,
+            });
+            Ok(done)
+        }
+    });
+    done.await
 }
 
-impl<B: PackageBlob> Download<'_, B> {
+/// A package, and what its download reports to.
+#[derive(Clone)]
+pub(crate) struct Download<B> {
+    pub(crate) package: Package<B>,
+    /// Its name in events.
+    pub(crate) subject: Subject,
+    /// Receives the progress.
+    pub(crate) reporter: Arc<dyn Reporter>,
+}
+
+impl<B: PackageBlob> Download<B> {
     /// Starts the download.
     ///
     /// # Errors
@@ -64,7 +111,7 @@ impl<B: PackageBlob> Download<'_, B> {
     async fn start(&self) -> Result<Body<B::Failure>, Problem> {
         let Package {
             expected, location, ..
-        } = self.package;
+        } = &self.package;
         self.reporter.report(Event::Started {
             subject: self.subject.clone(),
             size: expected.size,

@@ -41,19 +41,16 @@ use crate::platform::{Platform, Platforms};
 use crate::publish::PackageBlob;
 use crate::release::{Package, Release, canonical_file_name};
 use crate::selection::Selection;
+use crate::source::filesystem_mirror::Unpacked;
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
-mod directories;
 mod download;
-mod entry_path;
 mod package;
 mod place;
 mod spelling;
-mod unfinished;
 
-pub(crate) use directories::refuse_unlocked;
-pub(crate) use download::Download;
+pub(crate) use download::{Download, each_package};
 use package::PackageInstallation;
 use place::Place;
 
@@ -167,12 +164,8 @@ pub async fn install(
     on_result: &OnInstalled<'_>,
 ) {
     let installer = Installer::new(request, reporter);
-    let mut providers: BTreeMap<ProviderAddr, Vec<Task>> = BTreeMap::new();
-    for task in tasks {
-        let same = providers.entry(task.from.provider.clone());
-        same.or_default().push(task);
-    }
-    let installing = stream::iter(providers).for_each_concurrent(PROVIDERS, async |(_, tasks)| {
+    let providers = stream::iter(by_provider(tasks));
+    let installing = providers.for_each_concurrent(PROVIDERS, async |(_, tasks)| {
         for task in tasks {
             if let Some(result) = installer.newest(&task).await.transpose() {
                 on_result(result);
@@ -180,6 +173,16 @@ pub async fn install(
         }
     });
     installing.await;
+}
+
+/// The tasks of each provider.
+pub(crate) fn by_provider(tasks: Vec<Task>) -> BTreeMap<ProviderAddr, Vec<Task>> {
+    let mut providers: BTreeMap<ProviderAddr, Vec<Task>> = BTreeMap::new();
+    for task in tasks {
+        let same = providers.entry(task.from.provider.clone());
+        same.or_default().push(task);
+    }
+    providers
 }
 
 /// Installs the packages of several providers into one directory.
@@ -286,39 +289,63 @@ impl<'a> Installer<'a> {
             request, reporter, ..
         } = self;
         let (provider, version) = (&release.provider, &release.version);
-        let subject = Subject::version(provider, version);
-        let authentication = release.authentication().clone();
         let locked = Arc::new(locked.clone());
-        let sizes = release.packages.iter().map(|package| package.expected.size);
-        reporter.report(Event::planned(subject.clone(), sizes));
         let locks = async {
             let locks = self.lock().await?;
             self.refuse_other_spellings(provider, version).await?;
             Ok(locks)
         };
-        let fail = |problem: Problem| problem.of(subject.clone(), at.clone());
+        let fail = |problem: Problem| problem.of(Subject::version(provider, version), at.clone());
         let locks = locks.await.map_err(fail)?;
-        let work = release.packages.iter().map(|package| PackageInstallation {
-            package: package.clone(),
-            place: Place::of(request, provider, version, &package.platform),
-            locked: Arc::clone(&locked),
-            trusts_lock: !request.trust.has_own_rule(provider),
-            subject: subject.platform(&package.platform),
-            authentication: authentication.clone(),
-            dry_run: request.dry_run,
-            _locks: Arc::clone(&locks),
-            _cache_lock: None,
-            reporter: Arc::clone(reporter),
+        let install = |download: Download<B>| {
+            let work = PackageInstallation {
+                place: Place::of(request, provider, version, &download.package.platform),
+                download,
+                locked: Arc::clone(&locked),
+                trusts_lock: !request.trust.has_own_rule(provider),
+                dry_run: request.dry_run,
+                _locks: Arc::clone(&locks),
+                _cache_lock: None,
+            };
+            work.install()
+        };
+        let packages = each_package(release, &request.jobs, at, reporter, install);
+        let authentication = release.authentication().clone();
+        Ok(Installed::of(release, authentication, packages.await?))
+    }
+
+    /// Installs unpacked packages of one version in a filesystem mirror by copying their directories, which must have the `locked` `h1` if there are
+    /// any.
+    ///
+    /// # Errors
+    /// A directory cannot be read, a package is not locked, or its path is occupied. Packages that were installed before the error remain.
+    pub async fn copy(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+        packages: Vec<Unpacked>,
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<Vec<InstalledPackage>, Problem> {
+        let locks = self.lock().await?;
+        self.refuse_other_spellings(provider, version).await?;
+        let (request, locked) = (self.request.clone(), locked.clone());
+        let (provider, version) = (provider.clone(), version.clone());
+        let copied = jobs::in_thread(move || {
+            let _locks = locks;
+            let accept = |h1: &PackageHash| refuse_unlocked(h1, &locked);
+            let copied = packages.iter().map(|package| {
+                let place = Place::of(&request, &provider, &version, &package.platform);
+                let place = place.without_cache();
+                place.refuse_other_form()?;
+                let (transfer, h1) = place.copy(&package.path, false, request.dry_run, &accept)?;
+                Ok(InstalledPackage {
+                    h1: Some(h1),
+                    ..place.installed(transfer)
+                })
+            });
+            copied.collect()
         });
-        let packages = request.jobs.run(work, |work| {
-            let (subject, at) = (work.subject.clone(), at.clone());
-            async move {
-                let installed = work.install().await;
-                installed.map_err(|problem| problem.of(subject, at))
-            }
-        });
-        let packages = packages.await?;
-        Ok(Installed::of(release, authentication, packages))
+        copied.await
     }
 
     /// The packages for these platforms, if all are installed with one of these `h1`, so that clients use them as they are. Packages
@@ -355,6 +382,21 @@ impl<'a> Installer<'a> {
             found.collect::<Option<Result<Vec<_>, _>>>().transpose()
         });
         found.await
+    }
+}
+
+/// Refuses an unpacked package if the lock file has other `h1` of its version.
+pub(crate) fn refuse_unlocked(
+    h1: &PackageHash,
+    locked: &BTreeSet<PackageHash>,
+) -> Result<(), Problem> {
+    let others = locked.iter().filter(|hash| hash.is_h1());
+    match others.clone().next().is_none() || locked.contains(h1) {
+        true => Ok(()),
+        false => Err(Problem::OtherRelease {
+            locked: others.cloned().collect(),
+            received: vec![h1.clone()],
+        }),
     }
 }
 

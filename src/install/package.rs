@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::download::Download;
 use super::{
-    Authentication, Event, Hashes, Held, InstalledPackage, Package, PackageHash, Place, Problem,
-    Reporter, Subject, Transfer, disk, jobs, trust,
+    Event, Hashes, Held, InstalledPackage, PackageHash, Place, Problem, Transfer, disk, jobs, trust,
 };
 use crate::blob::BlobLocation;
 use crate::disk::temp_file::TempFileWriter;
@@ -16,10 +15,8 @@ use crate::publish::PackageBlob;
 /// A package, and where to install it.
 #[derive(Clone)]
 pub(super) struct PackageInstallation<B> {
-    pub(super) package: Package<B>,
+    pub(super) download: Download<B>,
     pub(super) place: Place,
-    pub(super) subject: Subject,
-    pub(super) authentication: Authentication,
     /// Hashes of which the package must match one; any package is accepted if there are none.
     pub(super) locked: Arc<BTreeSet<PackageHash>>,
     /// Whether a locked `h1` proves a package that is there. It does not replace a signature that the user requires: an attacker who can
@@ -29,30 +26,24 @@ pub(super) struct PackageInstallation<B> {
     pub(super) _locks: Held,
     /// The lock of OpenTofu on this package in the plugin cache, once it is held.
     pub(super) _cache_lock: Option<Arc<disk::Lock>>,
-    pub(super) reporter: Arc<dyn Reporter>,
 }
 
 impl<B: PackageBlob> PackageInstallation<B> {
-    pub(super) async fn install(self) -> Result<InstalledPackage, Problem> {
+    pub(super) async fn install(self) -> Result<(InstalledPackage, Transfer), Problem> {
         let installed = self.deliver().await?;
         if installed.has_two_h1() && !self.place.is_in_site() {
-            self.reporter.report(Event::Warning {
-                subject: self.subject.clone(),
+            self.download.reporter.report(Event::Warning {
+                subject: self.download.subject,
                 warning: Warning::TwoH1,
             });
         }
-        self.reporter.report(Event::Finished {
-            subject: self.subject,
-            size: installed.size,
-            transfer: installed.transfer,
-            authentication: self.authentication,
-        });
-        Ok(installed)
+        let transfer = installed.transfer;
+        Ok((installed, transfer))
     }
 
     async fn deliver(&self) -> Result<InstalledPackage, Problem> {
         self.place.refuse_other_form()?;
-        let there = self.in_thread(|this| this.place.packed_already(&this.package));
+        let there = self.in_thread(|this| this.place.packed_already(&this.download.package));
         if let Some(there) = there.await? {
             return Ok(self.compared(Transfer::Present, Some(there)));
         }
@@ -70,7 +61,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
         }
         let mut this = self.clone();
         if let Some(path) = self.place.cache_lock()? {
-            let lock = disk::Lock::of_clients(path, &*self.reporter).await?;
+            let lock = disk::Lock::of_clients(path, &*self.download.reporter).await?;
             this._cache_lock = Some(Arc::new(lock));
             // Another process may have installed it meanwhile.
             if let Some(there) = self.unpacked_already().await? {
@@ -79,14 +70,13 @@ impl<B: PackageBlob> PackageInstallation<B> {
         }
         let mut staged = self.place.stage()?;
         let unpacking = this.clone();
-        let download = self.download();
-        let unpacked = download.arriving_or_to(
+        let unpacked = self.download.arriving_or_to(
             |front| self.place.can_unpack_arriving(front),
             move |reader| {
                 let accept = |hashes: &Hashes| unpacking.refuse_unlocked(Some(hashes));
                 unpacking
                     .place
-                    .unpack_arriving(reader, &unpacking.package, &accept)
+                    .unpack_arriving(reader, &unpacking.download.package, &accept)
             },
             |chunk| staged.write(chunk),
         );
@@ -96,7 +86,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
                 let moved = this.in_thread(move |this| {
                     let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
                     this.place
-                        .move_into_place(staged, &this.package.file_name, &accept)
+                        .move_into_place(staged, &this.download.package.file_name, &accept)
                 });
                 moved.await?
             }
@@ -106,16 +96,16 @@ impl<B: PackageBlob> PackageInstallation<B> {
 
     /// The package of a site, as a hard link to the zip in a layout.
     async fn linked(&self) -> Result<Option<InstalledPackage>, Problem> {
-        let location = self.package.location.info().location;
+        let location = self.download.package.location.info().location;
         let Some(BlobLocation::InFile(path)) = location.filter(|_| self.place.is_in_site()) else {
             return Ok(None);
         };
-        self.reporter.report(Event::Started {
-            subject: self.subject.clone(),
-            size: self.package.expected.size,
+        self.download.reporter.report(Event::Started {
+            subject: self.download.subject.clone(),
+            size: self.download.package.expected.size,
         });
         let path = path.to_owned();
-        let linked = self.in_thread(move |this| this.place.link(&path, &this.package));
+        let linked = self.in_thread(move |this| this.place.link(&path, &this.download.package));
         let hashes = linked.await?;
         Ok(hashes.map(|hashes| self.compared(Transfer::Mounted, Some(hashes))))
     }
@@ -132,12 +122,12 @@ impl<B: PackageBlob> PackageInstallation<B> {
     /// The package, after its zip was read, or in a dry run.
     fn compared(&self, transfer: Transfer, hashes: Option<Hashes>) -> InstalledPackage {
         let (h1, zip) = hashes.map(|both| (both.directory, both.zip)).unzip();
-        let zh = self.package.zh();
+        let zh = self.download.package.zh();
         // Clients of a network mirror hash zips only.
         let directory = h1.clone().filter(|_| !self.place.is_in_site());
         let all = [zip, directory, zh.clone()].into_iter().flatten();
         InstalledPackage {
-            size: self.package.expected.size,
+            size: self.download.package.expected.size,
             hashes: all.collect::<BTreeSet<_>>().into_iter().collect(),
             zh,
             h1,
@@ -152,7 +142,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
         }
         let found = self.in_thread(|this| this.place.unpacked_already(&this.locked, this.dry_run));
         Ok(found.await?.map(|(transfer, h1)| InstalledPackage {
-            size: self.package.expected.size,
+            size: self.download.package.expected.size,
             hashes: vec![h1.clone()],
             h1: Some(h1),
             ..self.place.installed(transfer)
@@ -162,18 +152,15 @@ impl<B: PackageBlob> PackageInstallation<B> {
     /// Refuses a package that matches none of the locked hashes.
     fn refuse_unlocked(&self, hashes: Option<&Hashes>) -> Result<(), Problem> {
         let own = hashes.map(|hashes| [hashes.zip.clone(), hashes.directory.clone()]);
-        let mut own = self
-            .package
-            .zh()
-            .into_iter()
-            .chain(own.into_iter().flatten());
+        let zh = self.download.package.zh();
+        let mut own = zh.into_iter().chain(own.into_iter().flatten());
         if self.locked.is_empty() || own.any(|hash| self.locked.contains(&hash)) {
             return Ok(());
         }
         Err(trust::Error::NotLocked {
-            platform: self.package.platform.clone(),
+            platform: self.download.package.platform.clone(),
             expected: self.locked.iter().cloned().collect(),
-            received: self.package.expected.digest,
+            received: self.download.package.expected.digest,
         }
         .into())
     }
@@ -184,18 +171,12 @@ impl<B: PackageBlob> PackageInstallation<B> {
             return Ok(self.compared(Transfer::Planned, None));
         }
         let mut writer = TempFileWriter::new()?;
-        self.download().to(|chunk| writer.write(chunk)).await?;
+        self.download.to(|chunk| writer.write(chunk)).await?;
         let zip = writer.finish();
-        let hashes =
-            self.in_thread(move |this| this.place.compare_with(&zip, &this.package.file_name));
+        let hashes = self.in_thread(move |this| {
+            this.place
+                .compare_with(&zip, &this.download.package.file_name)
+        });
         Ok(self.compared(Transfer::Present, Some(hashes.await?)))
-    }
-
-    fn download(&self) -> Download<'_, B> {
-        Download {
-            package: &self.package,
-            subject: &self.subject,
-            reporter: &self.reporter,
-        }
     }
 }

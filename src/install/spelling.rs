@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use super::{
     DirectoryKind, Installer, Problem, ProviderAddr, Version, canonical_file_name, disk, jobs,
 };
-use crate::address::Hostname;
 use crate::outcome::spelling::Error;
 use crate::source::filesystem_mirror::package_name;
 
@@ -30,95 +29,69 @@ impl Installer<'_> {
         let directories = [Some(self.request.into.clone()), self.request.cache.clone()];
         let (provider, version) = (provider.clone(), version.clone());
         jobs::in_thread(move || {
-            directories.iter().flatten().try_for_each(|into| {
-                let search = Search {
-                    into,
-                    provider: &provider,
-                    left: MOST_ENTRIES,
-                };
-                search.refuse_others(&version)
-            })
+            let mut directories = directories.iter().flatten();
+            directories.try_for_each(|into| refuse_others(into, &provider, &version, MOST_ENTRIES))
         })
         .await
     }
 }
 
-/// A search below a directory. It descends only into directories whose names mean the provider.
-struct Search<'a> {
-    into: &'a Path,
-    provider: &'a ProviderAddr,
-    /// The number of entries that may still be looked at.
-    left: usize,
-}
-
-impl Search<'_> {
-    fn refuse_others(mut self, version: &Version) -> Result<(), Problem> {
-        let refuse = |expected, received| Err(Error::Other { expected, received }.into());
-        let own = self.into.join(self.provider.to_string());
-        for directory in self.directories()? {
-            if directory != own {
-                return refuse(own, directory);
-            }
-        }
-        for name in self.names(&own)? {
-            let path = own.join(&name);
-            let meant = match package_name(&name, self.provider) {
-                Some(found) if found.version.version() == version => {
-                    canonical_file_name(self.provider, version, &found.platform)
-                }
-                None if name.parse().is_ok_and(|found: Version| found == *version) => {
-                    version.to_string()
-                }
-                _ => continue,
-            };
-            if name != meant {
-                return refuse(own.join(meant), path);
-            }
-        }
-        Ok(())
-    }
-
-    /// The directories that clients take for that of the provider.
-    fn directories(&mut self) -> Result<Vec<PathBuf>, Problem> {
-        let provider = self.provider;
-        let is_same = |namespace: &str, name: &str| {
-            ProviderAddr::new(provider.hostname().clone(), namespace, name)
-                .is_ok_and(|other| other == *provider)
-        };
-        let is_host = |text: &str| {
-            text.parse::<Hostname>()
-                .is_ok_and(|other| other == *provider.hostname())
-        };
-        let levels: [&dyn Fn(&str) -> bool; 3] = [
-            &is_host,
-            &|text| is_same(text, provider.type_name()),
-            &|text| is_same(provider.namespace(), text),
-        ];
-        let mut directories = vec![self.into.to_owned()];
-        for means in levels {
-            let mut below = Vec::new();
-            for above in &directories {
-                for name in self.names(above)?.iter().filter(|name| means(name)) {
-                    let path = above.join(name);
-                    // Clients follow no symbolic link here.
-                    let is_directory = path.symlink_metadata().is_ok_and(|found| found.is_dir());
-                    below.extend(is_directory.then_some(path));
-                }
-            }
-            directories = below;
-        }
-        Ok(directories)
-    }
-
-    /// The names in a directory; none if it does not exist.
-    fn names(&mut self, directory: &Path) -> Result<Vec<String>, Problem> {
-        let names = disk::if_exists(disk::names_within(directory, &mut self.left))?;
+/// Looks at so many entries at most.
+fn refuse_others(
+    into: &Path,
+    provider: &ProviderAddr,
+    version: &Version,
+    mut left: usize,
+) -> Result<(), Problem> {
+    let refuse = |expected, received| Err(Error::Other { expected, received }.into());
+    // None if the directory does not exist.
+    let mut names = |directory: &Path| {
+        let names = disk::if_exists(disk::names_within(directory, &mut left))?;
         let names = names.unwrap_or_else(|| Some(Vec::new()));
         names.ok_or_else(|| {
-            let (path, limit) = (self.into.to_owned(), MOST_ENTRIES);
-            Error::TooManyEntries { path, limit }.into()
+            let (path, limit) = (into.to_owned(), MOST_ENTRIES);
+            Problem::from(Error::TooManyEntries { path, limit })
         })
+    };
+    let own = provider.to_string();
+    let segments = || own.split('/').enumerate();
+    let mut found: Vec<PathBuf> = vec![into.to_owned()];
+    for (level, _) in segments() {
+        let is_own = |name: &str| {
+            let spelled = segments().map(|(at, own)| if at == level { name } else { own });
+            let spelled: Result<ProviderAddr, _> = spelled.collect::<Vec<&str>>().join("/").parse();
+            spelled.is_ok_and(|spelled| spelled == *provider)
+        };
+        let mut below = Vec::new();
+        for above in found {
+            for name in names(&above)?.iter().filter(|name| is_own(name)) {
+                let path = above.join(name);
+                // Clients follow no symbolic link here.
+                let is_directory = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+                below.extend(is_directory.then_some(path));
+            }
+        }
+        found = below;
     }
+    let own = into.join(&own);
+    if let Some(other) = found.into_iter().find(|path| *path != own) {
+        return refuse(own, other);
+    }
+    for name in names(&own)? {
+        let meant = match package_name(&name, provider) {
+            Some(found) if found.version.version() == version => {
+                canonical_file_name(provider, version, &found.platform)
+            }
+            None if name.parse().is_ok_and(|found: Version| found == *version) => {
+                version.to_string()
+            }
+            _ => continue,
+        };
+        if name != meant {
+            return refuse(own.join(meant), own.join(name));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -127,16 +100,11 @@ mod tests {
 
     fn refused(path: &str, left: usize) -> Option<String> {
         let scene = tempfile::tempdir().unwrap();
-        let provider = "bücher.example/acme/demo".parse().unwrap();
+        let provider: ProviderAddr = "bücher.example/acme/demo".parse().unwrap();
         std::fs::create_dir_all(scene.path().join("bücher.example/acme/demo/1.0.0/x")).unwrap();
         std::fs::create_dir_all(scene.path().join(path)).unwrap();
-        let (into, provider) = (scene.path(), &provider);
-        let search = Search {
-            into,
-            provider,
-            left,
-        };
-        let found = search.refuse_others(&"1.0.0".parse().unwrap());
+        let into = scene.path();
+        let found = refuse_others(into, &provider, &"1.0.0".parse().unwrap(), left);
         let said = found.err().map(|problem| problem.to_string())?;
         Some(said.replace(&crate::error::printable_path(into), ""))
     }

@@ -73,23 +73,19 @@ impl Method {
 
 /// A version of a provider, with the first method that has it.
 pub(super) struct Found<'a> {
-    provider: &'a ProviderAddr,
+    pub(super) provider: &'a ProviderAddr,
     pub(super) method: &'a Method,
     pub(super) available: AvailableVersion,
 }
 
-impl<'a> Found<'a> {
-    pub(super) fn provider(&self) -> &'a ProviderAddr {
-        self.provider
-    }
-
+impl Found<'_> {
     pub(super) fn version(&self) -> &Version {
         self.available.version.version()
     }
 
     pub(super) fn failure(&self, problem: Problem) -> Failure {
-        let subject = Subject::version(self.provider(), self.version());
-        problem.of(subject, self.method.at(self.provider()))
+        let subject = Subject::version(self.provider, self.version());
+        problem.of(subject, self.method.at(self.provider))
     }
 
     /// Whether the lock file decides what of it is recorded, as of unpacked packages.

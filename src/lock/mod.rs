@@ -31,6 +31,7 @@ mod unpacked;
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{self, BTreeMap};
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
@@ -107,7 +108,7 @@ pub type LockedVersion = (Version, BTreeSet<PackageHash>);
 
 impl Needed {
     /// The hashes that are locked now, if this version is.
-    fn locked_hashes(&self, version: &Version) -> Option<&BTreeSet<PackageHash>> {
+    pub fn locked_hashes(&self, version: &Version) -> Option<&BTreeSet<PackageHash>> {
         let locked = self.before.as_ref();
         let locked = locked.filter(|(locked, _)| locked == version);
         locked.map(|(_, hashes)| hashes)
@@ -177,7 +178,8 @@ impl Results {
         match result {
             Ok(new) => {
                 let is_same = |one: &&mut Locked| {
-                    one.version == new.version
+                    one.provider == new.provider
+                        && one.version == new.version
                         && one.hashes == new.hashes
                         && one.strangers == new.strangers
                         && one.uncompared == new.uncompared
@@ -219,15 +221,14 @@ pub async fn lock(
         reporter,
     };
     let locking = stream::iter(tasks).map(|task| journey.lock(task));
-    let add = async |mut all: Results, one: Results| {
-        all.locked.extend(one.locked);
-        all.failed.extend(one.failed);
-        all
-    };
-    locking
-        .buffered(PROVIDERS)
-        .fold(Results::default(), add)
-        .await
+    let mut locking = pin!(locking.buffered(PROVIDERS));
+    let mut results = Results::default();
+    while let Some(of_provider) = locking.next().await {
+        for (file, result) in of_provider {
+            results.add(file, result);
+        }
+    }
+    results
 }
 
 /// What is known of the versions of a provider, whichever lock file needed them first; by what the lock file has if the result depends on that.
@@ -241,20 +242,21 @@ struct Journey<'a> {
 }
 
 impl Journey<'_> {
-    async fn lock(&self, task: &Task<'_>) -> Results {
+    /// The result for each lock file that needs the provider.
+    async fn lock(&self, task: &Task<'_>) -> Vec<(usize, Result<Locked, Failure>)> {
         // Without a required pinned key every version fails, so nothing is requested.
         let listing = match self.options.trust.rule_for(task.provider) {
             Ok(_) => Listing::of(task).await,
             Err(problem) => Err(problem.of(Subject::provider(task.provider), At::Here)),
         };
         let mut known = Known::new();
-        let mut results = Results::default();
+        let mut results = Vec::new();
         for (file, entry) in &task.entries {
             let locked = match &listing {
                 Ok(listing) => self.lock_one(entry, listing, &mut known).await,
                 Err(failure) => Err(failure.clone()),
             };
-            results.add(*file, locked);
+            results.push((*file, locked));
         }
         results
     }
@@ -298,7 +300,7 @@ impl Journey<'_> {
         Ok(recorded.locked(
             entry,
             found,
-            self.believes_origin(entry.client, found.provider()),
+            self.believes_origin(entry.client, found.provider),
         ))
     }
 

@@ -1,13 +1,12 @@
 //! Downloads packages to hash them.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::archive::{Archive, Limits, Stop, Stream};
 use crate::disk::temp_file::TempFileWriter;
-use crate::event::{Event, Subject, Transfer};
+use crate::event::Transfer;
 use crate::hash::PackageHash;
-use crate::install::Download;
+use crate::install::{Download, each_package};
 use crate::jobs;
 use crate::outcome::{At, Failure, Problem};
 use crate::publish::PackageBlob;
@@ -20,33 +19,15 @@ impl Journey<'_> {
     /// Downloads the packages of a release. Returns the `zh` of each, and with [`super::Options::h1`] the `h1` of its unpacked directory.
     pub(super) async fn measure<B: PackageBlob>(
         &self,
-        release: Verified<Release<B>>,
-        at: At,
+        release: &Verified<Release<B>>,
+        at: &At,
     ) -> Result<BTreeSet<PackageHash>, Failure> {
-        let of_version = Subject::version(&release.provider, &release.version);
-        let sizes = release.packages.iter().map(|package| package.expected.size);
-        let planned = Event::planned(of_version.clone(), sizes);
-        self.reporter.report(planned);
-        let measured = self.options.jobs.run(release.packages.clone(), |package| {
-            let (at, reporter) = (at.clone(), Arc::clone(self.reporter));
-            let subject = of_version.platform(&package.platform);
-            let authentication = release.authentication().clone();
-            let wants_h1 = self.options.h1.has(&package.platform);
+        let options = self.options;
+        let measured = each_package(release, &options.jobs, at, self.reporter, |download| {
+            let wants_h1 = options.h1.has(&download.package.platform);
             async move {
-                let download = Download {
-                    package: &package,
-                    subject: &subject,
-                    reporter: &reporter,
-                };
-                let hashes = hashes(&download, wants_h1).await;
-                let hashes = hashes.map_err(|problem| problem.of(subject.clone(), at))?;
-                reporter.report(Event::Finished {
-                    subject,
-                    size: package.expected.size,
-                    transfer: Transfer::Copied,
-                    authentication,
-                });
-                Ok::<_, Failure>(hashes)
+                let hashes = hashes(&download, wants_h1).await?;
+                Ok::<_, Problem>((hashes, Transfer::Copied))
             }
         });
         Ok(measured.await?.into_iter().flatten().collect())
@@ -55,10 +36,10 @@ impl Journey<'_> {
 
 /// The `zh` of a package, and the `h1` if it is wanted, computed while the zip arrives, or from a temporary file.
 async fn hashes<B: PackageBlob>(
-    download: &Download<'_, B>,
+    download: &Download<B>,
     wants_h1: bool,
 ) -> Result<Vec<PackageHash>, Problem> {
-    let package = download.package;
+    let package = &download.package;
     let mut hashes = Vec::from_iter(package.zh());
     if !wants_h1 {
         download.to(|_| Ok(())).await?;

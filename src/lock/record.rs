@@ -77,8 +77,7 @@ impl Recorded {
         }
         // What the lock file has of this version, and the release does not.
         let of_version = entry.locked_hashes(found.version());
-        let of_version = of_version.into_iter().flatten();
-        let unknown: Vec<&PackageHash> = of_version.filter(|one| !hashes.contains(*one)).collect();
+        let unknown = of_version.map(|known| known - &hashes).unwrap_or_default();
         let is_strange = |hash: &PackageHash| match hash {
             PackageHash::Zh(_) => true,
             PackageHash::H1(_) => self.has_all_h1 == Some(true),
@@ -86,9 +85,8 @@ impl Recorded {
             PackageHash::Other { scheme, .. } => matches!(scheme.as_str(), "zh" | "h1"),
         };
         let knows_all = self.only.is_none() && !self.hashes.is_empty();
-        let unknown = || unknown.iter().copied().cloned();
-        let strangers = unknown().filter(|hash| knows_all && is_strange(hash));
-        let h1 = unknown().filter(PackageHash::is_h1);
+        let strangers = unknown.iter().filter(|hash| knows_all && is_strange(hash));
+        let h1 = unknown.iter().filter(|hash| hash.is_h1()).cloned();
         let (uncompared, unchecked) = match self.has_all_h1 {
             None => (Vec::new(), h1.count()),
             Some(true) => (Vec::new(), 0),
@@ -96,12 +94,12 @@ impl Recorded {
         };
         let has_all = believes_origin && self.reported.iter().any(|hash| !hash.is_h1());
         Locked {
-            provider: found.provider().clone(),
+            provider: found.provider.clone(),
             version: found.version().clone(),
-            place: found.method.place(found.provider()),
+            place: found.method.place(found.provider),
             authentication: self.authentication.clone(),
             packages: self.installed.clone(),
-            strangers: strangers.collect(),
+            strangers: strangers.cloned().collect(),
             hashes,
             uncompared,
             unchecked,
@@ -162,7 +160,7 @@ impl Journey<'_> {
         entry: &Needed,
         found: &Found<'_>,
     ) -> Result<Recorded, Failure> {
-        let (options, provider) = (self.options, found.provider());
+        let (options, provider) = (self.options, found.provider);
         let fail = |problem: Problem| found.failure(problem);
         let locked = entry.locked_hashes(found.version());
         let locked = &locked.cloned().unwrap_or_default();
@@ -305,7 +303,7 @@ impl Journey<'_> {
         found: &Found<'_>,
         is_by_lock: bool,
     ) -> Result<Rule, Problem> {
-        let mut rule = self.options.trust.rule_at_source(found.provider())?;
+        let mut rule = self.options.trust.rule_at_source(found.provider)?;
         let is_allowed = self.options.trust_store && found.method.is_mirror();
         if is_allowed && !rule.pinned() || is_by_lock {
             rule.unsigned = Unsigned::Allow;
@@ -320,7 +318,7 @@ impl Journey<'_> {
             && !locked.is_empty()
             && found.method.is_mirror()
             && !self.options.trust_store
-            && !self.options.trust.has_own_rule(found.provider())
+            && !self.options.trust.has_own_rule(found.provider)
     }
 
     /// A locked version whose packages are installed with a locked `h1`. Clients use it as it is.
@@ -329,7 +327,7 @@ impl Journey<'_> {
         found: &Found<'_>,
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Option<Recorded>, Failure> {
-        let (provider, version) = (found.provider(), found.version());
+        let (provider, version) = (found.provider, found.version());
         let (Some(installer), Some(platforms)) = (self.installer, self.options.platforms.named())
         else {
             return Ok(None);
@@ -352,12 +350,12 @@ impl Journey<'_> {
         locked: &BTreeSet<PackageHash>,
         hashes: &mut BTreeSet<PackageHash>,
     ) -> Result<Vec<InstalledPackage>, Failure> {
-        let at = found.method.at(found.provider());
+        let at = &found.method.at(found.provider);
         let Some(installer) = self.installer else {
-            hashes.extend(self.measure(release, at).await?);
+            hashes.extend(self.measure(&release, at).await?);
             return Ok(Vec::new());
         };
-        let packages = installer.deliver(&release, &at, locked).await?.packages;
+        let packages = installer.deliver(&release, at, locked).await?.packages;
         let own = packages.iter().flat_map(|one| [&one.zh, &one.h1]);
         hashes.extend(own.flatten().cloned());
         Ok(packages)

@@ -26,7 +26,7 @@ impl Journey<'_> {
         found: &Found<'_>,
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Option<Recorded>, Problem> {
-        let (options, provider, version) = (self.options, found.provider(), found.version());
+        let (options, provider, version) = (self.options, found.provider, found.version());
         let mut unpacked = mirror.unpacked(provider, version, &options.platforms)?;
         if unpacked.is_empty() {
             return Ok(None);
@@ -38,7 +38,7 @@ impl Journey<'_> {
         let release = prove(release, &rule, options.trust.now).await?;
         let (mut installed, mut own) = (Vec::new(), BTreeSet::new());
         if let Some(installer) = self.installer {
-            installed = installer.copy(provider, unpacked, locked).await?;
+            installed = installer.copy(provider, version, unpacked, locked).await?;
         } else {
             if options.trust_store {
                 unpacked = mirror.unpacked(provider, version, &Platforms::All)?;

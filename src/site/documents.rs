@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::folder;
 use crate::disk::{self, Directory};
 use crate::install::InstalledPackage;
-use crate::json::Object;
+use crate::json::{self, Object};
 use crate::protocol::network_mirror::{Archive, Archives, VersionIndex};
 use crate::trust::PackageName;
 use crate::version::Version;
@@ -19,23 +19,15 @@ pub(super) const INDEX: &str = "index.json";
 /// The largest document that is read, in bytes: enough for any number of platforms, or for twenty thousand versions.
 const LARGEST: u64 = 1 << 20;
 
-/// A file in a provider's directory that a site writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SiteFile {
-    /// `VERSION.json`
-    Document(Version),
-    /// `terraform-provider-TYPE_VERSION_OS_ARCH.zip`
-    Package(Version),
-}
-
-impl SiteFile {
-    /// The file with this name; `None` if a site writes no such file.
-    pub(super) fn of(name: &str, type_name: &str) -> Option<Self> {
-        if let Some(version) = name.strip_suffix(".json") {
-            return Version::canonical(version).map(Self::Document);
+/// The version of the document or package with this name: `VERSION.json`, or `terraform-provider-TYPE_VERSION_OS_ARCH.zip`. `None` if a site
+/// writes no such file.
+pub(super) fn version_of(name: &str, type_name: &str) -> Option<Version> {
+    match name.strip_suffix(".json") {
+        Some(version) => Version::canonical(version),
+        None => {
+            let package = PackageName::canonical(name, type_name)?;
+            Some(package.version.version().clone())
         }
-        let package = PackageName::canonical(name, type_name)?;
-        Some(Self::Package(package.version.version().clone()))
     }
 }
 
@@ -46,7 +38,7 @@ pub(super) fn document_name(version: &Version) -> String {
 
 /// `index.json` of these versions.
 pub(super) fn index<'a>(versions: impl IntoIterator<Item = &'a Version>) -> Vec<u8> {
-    json(&VersionIndex::of(versions))
+    written(&VersionIndex::of(versions))
 }
 
 /// `VERSION.json` of these packages, and of those that the site has for other platforms.
@@ -63,7 +55,7 @@ pub(super) fn archives(
         };
         archives.insert(package.platform.to_string(), Some(archive));
     }
-    json(&Archives { archives })
+    written(&Archives { archives })
 }
 
 /// The packages that the site has and that the document of a version names; `None` if the site has no valid document.
@@ -74,28 +66,20 @@ pub(super) fn listed(
     directory: &Directory,
     version: &Version,
 ) -> Result<Option<BTreeMap<String, Option<Archive>>>, disk::Error> {
-    let bytes = folder::read(directory, &document_name(version), LARGEST)?;
-    let document = bytes.as_deref().and_then(|bytes| {
-        let object = Object::parse(bytes).ok()?;
-        Archives::read(object).ok()
-    });
-    let Some(Archives { mut archives }) = document else {
+    let document = read(directory, &document_name(version), Archives::read)?;
+    let Some(Archives { archives }) = document else {
         return Ok(None);
     };
-    let mut absent = BTreeSet::new();
-    for (platform, archive) in &archives {
-        let name = archive.as_ref().map(|archive| archive.url.as_str());
+    let mut present = BTreeMap::new();
+    for (platform, archive) in archives {
         // The documents of a site name only zips in the same directory.
-        let exists = match name.filter(|name| is_file_name(name)) {
-            Some(name) => folder::has_file(directory, name)?,
-            None => false,
-        };
-        if !exists {
-            absent.insert(platform.clone());
+        if let Some(archive) = archive.filter(|archive| is_file_name(&archive.url))
+            && folder::has_file(directory, &archive.url)?
+        {
+            present.insert(platform, Some(archive));
         }
     }
-    archives.retain(|platform, _| !absent.contains(platform));
-    Ok(Some(archives))
+    Ok(Some(present))
 }
 
 fn is_file_name(name: &str) -> bool {
@@ -107,22 +91,26 @@ fn is_file_name(name: &str) -> bool {
 /// # Errors
 /// The system reported an error, or the file is a symbolic link.
 pub(super) fn indexed(directory: &Directory) -> Result<Option<Vec<Version>>, disk::Error> {
-    let bytes = folder::read(directory, INDEX, LARGEST)?;
-    let index = bytes.as_deref().and_then(|bytes| {
-        let object = Object::parse(bytes).ok()?;
-        VersionIndex::read(object).ok()
-    });
+    let index = read(directory, INDEX, VersionIndex::read)?;
     Ok(index.map(|index| {
-        let names = index.versions.keys();
-        let mut versions: Vec<Version> =
-            names.filter_map(|name| Version::canonical(name)).collect();
-        versions.sort();
-        versions
+        let versions = index.versions.keys();
+        let versions = versions.filter_map(|name| Version::canonical(name));
+        let sorted: BTreeSet<Version> = versions.collect();
+        sorted.into_iter().collect()
     }))
 }
 
+fn read<T>(
+    directory: &Directory,
+    name: &str,
+    parse: impl FnOnce(Object<'_>) -> Result<T, json::Error>,
+) -> Result<Option<T>, disk::Error> {
+    let bytes = folder::read(directory, name, LARGEST)?;
+    Ok(bytes.and_then(|bytes| parse(Object::parse(&bytes).ok()?).ok()))
+}
+
 /// These documents contain text and numbers only, so writing them cannot fail.
-fn json(document: &impl Serialize) -> Vec<u8> {
+fn written(document: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec_pretty(document).unwrap_or_default()
 }
 
@@ -132,22 +120,19 @@ mod tests {
 
     #[test]
     fn only_own_names_are_files_of_a_site() {
-        let version = |text: &str| text.parse::<Version>().unwrap();
-        let document = |text| Some(SiteFile::Document(version(text)));
-        let package = |text| Some(SiteFile::Package(version(text)));
-        for (name, file) in [
-            ("1.0.0.json", document("1.0.0")),
-            ("2.0.0-rc.1+x.json", document("2.0.0-rc.1+x")),
+        for (name, version) in [
+            ("1.0.0.json", Some("1.0.0")),
+            ("2.0.0-rc.1+x.json", Some("2.0.0-rc.1+x")),
             ("1.0.json", None),
             ("index.json", None),
             (".1.0.0.json", None),
             (
                 "terraform-provider-demo_1.0.0_linux_amd64.zip",
-                package("1.0.0"),
+                Some("1.0.0"),
             ),
             (
                 "terraform-provider-demo_1.0.0-a+b_linux_amd64.zip",
-                package("1.0.0-a+b"),
+                Some("1.0.0-a+b"),
             ),
             ("terraform-provider-other_1.0.0_linux_amd64.zip", None),
             ("terraform-provider-demo-more_1.0.0_linux_amd64.zip", None),
@@ -156,7 +141,8 @@ mod tests {
             ("terraform-provider-demo_1.0.0_linux_amd64.zip.bak", None),
             ("notes.txt", None),
         ] {
-            assert_eq!(SiteFile::of(name, "demo"), file, "{name}");
+            let version = version.map(|text| text.parse::<Version>().unwrap());
+            assert_eq!(version_of(name, "demo"), version, "{name}");
         }
     }
 }

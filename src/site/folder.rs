@@ -1,68 +1,50 @@
-//! The directory of a provider in a site.
+//! The directory of a provider in a site: `HOST/NAMESPACE/TYPE` with the host in punycode, as clients request it.
 //!
 //! Other users may write to the site's directory. Below it tfoci follows no symbolic link, neither to read nor to write.
 
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::address::ProviderAddr;
 use crate::disk::{self, Directory, Staged};
 
-/// The directory of a provider: `HOST/NAMESPACE/TYPE` with the host in punycode, as clients request it.
-#[derive(Clone, Debug)]
-pub(super) struct ProviderFolder {
-    root: PathBuf,
-    /// The segments of the path below the root.
-    segments: Vec<String>,
+fn segments(provider: &ProviderAddr) -> Vec<String> {
+    let address = provider.to_ascii();
+    address.split('/').map(str::to_owned).collect()
 }
 
-impl ProviderFolder {
-    pub(super) fn of(root: &Path, provider: &ProviderAddr) -> Self {
-        Self {
-            root: root.to_owned(),
-            segments: provider.to_ascii().split('/').map(str::to_owned).collect(),
+/// Opens the directory; `None` if it does not exist.
+///
+/// # Errors
+/// The system reported an error, or a part of the path is a symbolic link or not a directory.
+pub(super) fn open(root: &Path, provider: &ProviderAddr) -> Result<Option<Directory>, disk::Error> {
+    Directory::below(root, &segments(provider))
+}
+
+/// Opens the directory, and creates it and its parents if they are missing.
+///
+/// # Errors
+/// As [`open`].
+pub(super) fn open_or_create(
+    root: &Path,
+    provider: &ProviderAddr,
+) -> Result<Directory, disk::Error> {
+    Directory::create_below(root, &segments(provider))
+}
+
+/// Removes the directory if it is empty, and then its empty parents in the site.
+///
+/// # Errors
+/// The system reported an error, or a part of the path is a symbolic link.
+pub(super) fn remove_if_empty(root: &Path, provider: &ProviderAddr) -> Result<(), disk::Error> {
+    let mut segments = segments(provider);
+    while let Some(name) = segments.pop() {
+        match Directory::below(root, &segments)? {
+            Some(at) if at.remove_if_empty(&name)? => {}
+            _ => break,
         }
     }
-
-    /// The site's directory.
-    pub(super) fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Opens the directory; `None` if it does not exist.
-    ///
-    /// # Errors
-    /// The system reported an error, or a part of the path is a symbolic link or not a directory.
-    pub(super) fn open(&self) -> Result<Option<Directory>, disk::Error> {
-        Directory::below(&self.root, &self.segments)
-    }
-
-    /// Removes the directory if it is empty, and then its empty parents in the site.
-    ///
-    /// # Errors
-    /// The system reported an error, or a part of the path is a symbolic link.
-    pub(super) fn remove_if_empty(&self) -> Result<(), disk::Error> {
-        let mut segments = self.segments.clone();
-        while let Some(name) = segments.pop() {
-            let Some(at) = Directory::below(&self.root, &segments)? else {
-                return Ok(());
-            };
-            let failed =
-                |error| disk::Error::at(disk::Action::Remove, &at.path().join(&name), error);
-            if !at.remove_if_empty(&name).map_err(failed)? {
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    /// Opens the directory, and creates it and its parents if they are missing.
-    ///
-    /// # Errors
-    /// As [`ProviderFolder::open`].
-    pub(super) fn open_or_create(&self) -> Result<Directory, disk::Error> {
-        Directory::create_below(&self.root, &self.segments)
-    }
+    Ok(())
 }
 
 /// Whether the directory has a regular file of this name.
@@ -70,8 +52,7 @@ impl ProviderFolder {
 /// # Errors
 /// The system reported an error, or the entry is a symbolic link.
 pub(super) fn has_file(directory: &Directory, name: &str) -> Result<bool, disk::Error> {
-    let found = directory.metadata(name);
-    let found = found.map_err(|error| disk::Error::at_use(&directory.path().join(name), error))?;
+    let found = directory.metadata(name)?;
     Ok(found.is_some_and(|found| found.is_file()))
 }
 
@@ -84,20 +65,13 @@ pub(super) fn read(
     name: &str,
     limit: u64,
 ) -> Result<Option<Vec<u8>>, disk::Error> {
-    let path = directory.path().join(name);
-    let failed = |error| disk::Error::at_use(&path, error);
-    match directory.metadata(name).map_err(failed)? {
-        None => return Ok(None),
-        Some(found) if !found.is_file() => {
-            return Err(disk::Error::special(&path, found.file_type()));
-        }
-        Some(_) => {}
+    if directory.metadata(name)?.is_none() {
+        return Ok(None);
     }
     let mut bytes = Vec::new();
-    let file = directory.read(name).map_err(failed)?;
-    file.take(limit.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(failed)?;
+    let mut file = directory.read(name)?.take(limit.saturating_add(1));
+    file.read_to_end(&mut bytes)
+        .map_err(|error| disk::Error::at_use(&directory.path().join(name), error))?;
     Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= limit))
 }
 
@@ -119,14 +93,4 @@ pub(super) fn write(
     let mut staged = Staged::hidden_in(root, &directory.path().join(name))?;
     staged.write(bytes)?;
     staged.show_in(directory, name)
-}
-
-/// Removes a file. It need not exist.
-///
-/// # Errors
-/// The system reported an error.
-pub(super) fn remove(directory: &Directory, name: &str) -> Result<(), disk::Error> {
-    let removed = directory.remove(name);
-    removed
-        .map_err(|error| disk::Error::at(disk::Action::Remove, &directory.path().join(name), error))
 }

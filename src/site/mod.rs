@@ -26,14 +26,13 @@
 
 mod documents;
 mod folder;
-mod found_files;
 mod page;
 mod provider;
 
-pub use page::{GENERATOR, ListedProvider, PageChange, known_url};
+pub use page::{GENERATOR, Listed, known_url};
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::{StreamExt as _, stream};
 
@@ -41,11 +40,10 @@ use crate::address::ProviderAddr;
 use crate::disk;
 use crate::error::Category;
 use crate::event::{Reporter, Subject};
-use crate::install::{Installed, Installer, Request, Task};
+use crate::install::{Installed, Installer, Request, Task, by_provider};
 use crate::jobs::SideBySide;
 use crate::outcome::{At, Failure, Problem};
 use crate::version::Version;
-use folder::ProviderFolder;
 
 /// The number of providers that are written concurrently. Most of their time is spent waiting for responses. The packages have a limit of their
 /// own.
@@ -137,16 +135,10 @@ impl<'a> Site<'a> {
 
     /// Writes versions of several providers concurrently.
     pub async fn write(&self, tasks: Vec<Task>, on_change: &OnChange<'_>) {
-        let mut providers: BTreeMap<ProviderAddr, Vec<Task>> = BTreeMap::new();
-        for task in tasks {
-            let same = providers.entry(task.from.provider.clone());
-            same.or_default().push(task);
-        }
-        let writing =
-            stream::iter(providers).for_each_concurrent(PROVIDERS, |(provider, tasks)| {
-                let this = self;
-                async move { this.provider(&provider, &tasks, on_change).await }
-            });
+        let providers = stream::iter(by_provider(tasks));
+        let writing = providers.for_each_concurrent(PROVIDERS, async |(provider, tasks)| {
+            self.provider(&provider, &tasks, on_change).await;
+        });
         writing.await;
     }
 
@@ -165,18 +157,11 @@ impl<'a> Site<'a> {
         !self.published(provider).is_empty()
     }
 
-    /// Deletes providers that the store no longer has, if that was requested, or reports that they stay.
-    pub fn withdraw(&self, providers: &[ProviderAddr], on_change: &OnChange<'_>) {
-        for provider in providers {
-            match self.delete {
-                true => self.finish_provider(provider, Some(&BTreeSet::new()), on_change),
-                false => self.keep(
-                    provider,
-                    self.published(provider),
-                    Refused::Withdrawn,
-                    on_change,
-                ),
-            }
+    /// Deletes a provider that would not be published now, if that was requested, or reports that it stays.
+    pub fn withdraw(&self, provider: &ProviderAddr, reason: Refused, on_change: &OnChange<'_>) {
+        match self.delete {
+            true => self.finish_provider(provider, Some(&BTreeSet::new()), on_change),
+            false => self.keep(provider, self.published(provider), reason, on_change),
         }
     }
 
@@ -203,26 +188,24 @@ impl<'a> Site<'a> {
     /// # Errors
     /// The system reported an error.
     pub fn remove_empty_directories(&self) -> Result<(), disk::Error> {
-        let with_deletions = self
-            .with_deletions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut folders = with_deletions
-            .iter()
-            .map(|provider| ProviderFolder::of(&self.request.into, provider));
-        folders.try_for_each(|folder| folder.remove_if_empty())
+        let root = &self.request.into;
+        let with_deletions = self.with_deletions();
+        let mut providers = with_deletions.iter();
+        providers.try_for_each(|provider| folder::remove_if_empty(root, provider))
+    }
+
+    fn with_deletions(&self) -> MutexGuard<'_, BTreeSet<ProviderAddr>> {
+        let locked = self.with_deletions.lock();
+        locked.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The versions of a provider that clients of the site see. An error of the directory is reported when its `index.json` is written.
     fn published(&self, provider: &ProviderAddr) -> Vec<Version> {
-        let folder = ProviderFolder::of(&self.request.into, provider);
-        let Ok(Some(directory)) = folder.open() else {
+        let Ok(Some(directory)) = folder::open(&self.request.into, provider) else {
             return Vec::new();
         };
-        documents::indexed(&directory)
-            .ok()
-            .flatten()
-            .unwrap_or_default()
+        let indexed = documents::indexed(&directory);
+        indexed.ok().flatten().unwrap_or_default()
     }
 
     /// Writes the `index.json` of a provider, and deletes versions that are not in `stored`, if it is given.
@@ -232,16 +215,11 @@ impl<'a> Site<'a> {
         stored: Option<&BTreeSet<Version>>,
         on_change: &OnChange<'_>,
     ) {
-        let folder = ProviderFolder::of(&self.request.into, provider);
-        let finished = found_files::finish(&folder, provider, stored, self.request.dry_run);
-        match finished {
+        let (root, dry_run) = (&self.request.into, self.request.dry_run);
+        match provider::finish(root, provider, stored, dry_run) {
             Ok(deleted) => {
-                if !deleted.is_empty() && !self.request.dry_run {
-                    let mut with_deletions = self
-                        .with_deletions
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner);
-                    with_deletions.insert(provider.clone());
+                if !deleted.is_empty() && !dry_run {
+                    self.with_deletions().insert(provider.clone());
                 }
                 for version in deleted {
                     let provider = provider.clone();

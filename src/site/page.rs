@@ -1,10 +1,11 @@
 //! The page for people, and the providers that it lists.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use url::Url;
 
-use super::folder::{self, ProviderFolder};
+use super::folder;
 use super::{Site, documents};
 use crate::address::ProviderAddr;
 use crate::disk::{self, Directory};
@@ -19,90 +20,73 @@ const PAGE: &str = "index.html";
 /// The largest page that is read, in bytes: enough for a hundred thousand providers.
 const LARGEST: u64 = 64 << 20;
 
-/// A provider and its versions, as the page lists them.
-#[derive(Clone, Debug)]
-pub struct ListedProvider {
-    /// The provider's address.
-    pub provider: ProviderAddr,
-    /// The listed versions, in ascending order.
-    pub versions: Vec<Version>,
-}
-
-/// The result of writing the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageChange {
-    /// The page is written, or had this content already.
-    Written,
-    /// The path has a page of another program, which stays.
-    Foreign,
-}
+/// Providers with their versions in ascending order, as the page lists them.
+pub type Listed = BTreeMap<ProviderAddr, Vec<Version>>;
 
 impl Site<'_> {
-    /// The providers in the site, sorted by address. This includes those that earlier runs wrote.
+    /// The providers in the site. This includes those that earlier runs wrote.
     ///
     /// # Errors
     /// The system reported an error, or an `index.json` is a symbolic link.
-    pub fn providers(&self) -> Result<Vec<ListedProvider>, disk::Error> {
-        let mut listed = Vec::new();
+    pub fn providers(&self) -> Result<Listed, disk::Error> {
+        let mut listed = Listed::new();
         for provider in self.folders()? {
-            let folder = ProviderFolder::of(&self.request.into, &provider);
-            let versions = match folder.open()? {
+            let versions = match folder::open(&self.request.into, &provider)? {
                 Some(directory) => documents::indexed(&directory)?,
                 None => None,
             };
             let versions = versions.filter(|versions| !versions.is_empty());
-            listed.extend(versions.map(|versions| ListedProvider { provider, versions }));
+            listed.extend(versions.map(|versions| (provider, versions)));
         }
         Ok(listed)
     }
 
-    /// Writes the page, which has to contain [`GENERATOR`]. All files that it lists have to be written before.
+    /// Writes the page, which has to contain [`GENERATOR`]. All files that it lists have to be written before. Returns whether it did: the page of
+    /// another program stays.
     ///
     /// # Errors
     /// The system reported an error, or the page's path is a symbolic link.
-    pub fn write_page(&self, html: &str) -> Result<PageChange, disk::Error> {
+    pub fn write_page(&self, html: &str) -> Result<bool, disk::Error> {
         let root = &self.request.into;
         let directory = open(root)?;
         let old = folder::read(&directory, PAGE, LARGEST)?;
         let exists = folder::has_file(&directory, PAGE)?;
-        let is_own = old.is_some_and(|old| {
-            let text = String::from_utf8_lossy(&old);
-            text.contains(GENERATOR)
-        });
+        let is_own = old.is_some_and(|old| String::from_utf8_lossy(&old).contains(GENERATOR));
         if exists && !is_own {
-            return Ok(PageChange::Foreign);
+            return Ok(false);
         }
         folder::write(root, &directory, PAGE, html.as_bytes())?;
-        Ok(PageChange::Written)
+        Ok(true)
     }
 
     /// The providers that have a directory, sorted. Entries that are not directories, or have other names, are ignored.
     pub(super) fn folders(&self) -> Result<Vec<ProviderAddr>, disk::Error> {
-        let Some(root) = disk::if_exists(open(&self.request.into))? else {
-            return Ok(Vec::new());
-        };
         let mut found = Vec::new();
-        // Only one directory of each level is open at a time, because the number of open files is limited.
-        for host in names(&root)? {
-            let Ok(within_host) = root.enter(&host) else {
-                continue;
-            };
-            for namespace in names(&within_host)? {
-                let Ok(within_namespace) = within_host.enter(&namespace) else {
-                    continue;
-                };
-                for type_name in names(&within_namespace)? {
-                    let text = format!("{host}/{namespace}/{type_name}");
-                    let provider = ProviderAddr::from_ascii(&text).ok();
-                    let provider = provider.filter(|provider| provider.to_ascii() == text);
-                    let is_directory = || within_namespace.enter(&type_name).is_ok();
-                    found.extend(provider.filter(|_| is_directory()));
-                }
-            }
+        if let Some(root) = disk::if_exists(open(&self.request.into))? {
+            find(&root, "", &mut found)?;
         }
         found.sort();
         Ok(found)
     }
+}
+
+/// Adds the providers below a directory with this path in the site, which ends with a slash. Only one directory of each level is open at a time,
+/// because the number of open files is limited.
+fn find(at: &Directory, path: &str, found: &mut Vec<ProviderAddr>) -> Result<(), disk::Error> {
+    let names = at.names()?;
+    for name in names.iter().filter(|name| !name.starts_with('.')) {
+        let Ok(below) = at.enter(name) else {
+            continue;
+        };
+        let path = format!("{path}{name}");
+        if path.matches('/').count() < 2 {
+            find(&below, &format!("{path}/"), found)?;
+        } else {
+            let provider = ProviderAddr::from_ascii(&path).ok();
+            found.extend(provider.filter(|provider| provider.to_ascii() == path));
+        }
+    }
+    Ok(())
 }
 
 /// The URL for clients that the page of an earlier run names, so that a run without one does not lose it; `None` if there is no such page.
@@ -126,12 +110,4 @@ pub fn known_url(directory: &Path) -> Option<Url> {
 
 fn open(path: &Path) -> Result<Directory, disk::Error> {
     Directory::open(path).map_err(|error| disk::Error::at_use(path, error))
-}
-
-/// The names in a directory, without hidden ones.
-fn names(at: &Directory) -> Result<Vec<String>, disk::Error> {
-    let names = at.names();
-    let mut names = names.map_err(|error| disk::Error::at_use(at.path(), error))?;
-    names.retain(|name| !name.starts_with('.'));
-    Ok(names)
 }

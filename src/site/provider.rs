@@ -1,18 +1,19 @@
-//! Writes one provider of a site: its versions, then the list of them ([`found_files`](super::found_files)).
+//! Writes one provider of a site: its versions, then the list of them. Deletes what the store no longer has.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::pin::pin;
 
 use futures_util::StreamExt as _;
 
-use super::documents;
-use super::folder::{self, ProviderFolder};
+use super::documents::{self, INDEX};
+use super::folder;
 use super::{OnChange, Refused, Site, SiteChange};
 use crate::address::ProviderAddr;
-use crate::disk;
+use crate::disk::{self, Directory};
 use crate::event::{Event, Subject, Warning};
 use crate::examine::StoredProvider;
-use crate::install::{Installed, Task};
+use crate::install::{Installed, InstalledPackage, Task};
 use crate::oci::Refusal;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::{Platform, Platforms};
@@ -20,14 +21,14 @@ use crate::protocol::network_mirror::Archive;
 use crate::store;
 use crate::version::Version;
 
-enum VersionResult {
-    Written(Box<Installed>),
-    /// The version has no package for the wanted platforms, but for these.
-    OtherPlatforms {
-        platforms: BTreeSet<Platform>,
-        /// Whether the site has packages of the version, and the store has none of these. They are to be deleted.
-        is_gone: bool,
-    },
+/// What became of a version.
+struct Written {
+    /// `None` if the version has no package for the wanted platforms.
+    installed: Option<Installed>,
+    /// The platforms of its packages in the store.
+    stored: BTreeSet<Platform>,
+    /// Whether the site has packages of the version, and the store has none of these. They are to be deleted.
+    is_gone: bool,
 }
 
 impl Site<'_> {
@@ -71,20 +72,15 @@ impl Site<'_> {
 
     /// Deletes the published versions of a provider that lacks the required pin, or reports that they stay.
     async fn without_pin(&self, from: &StoredProvider, on_change: &OnChange<'_>) {
-        let provider = &from.provider;
-        if !self.delete {
-            self.keep(
-                provider,
-                self.published(provider),
-                Refused::NoPin,
-                on_change,
-            );
-            return self.finish_provider(provider, None, on_change);
-        }
         // While the store cannot be read, nothing is deleted.
-        match from.versions().await {
-            Ok(_) => self.finish_provider(provider, Some(&BTreeSet::new()), on_change),
-            Err(failure) => on_change(Err(failure)),
+        if self.delete
+            && let Err(failure) = from.versions().await
+        {
+            return on_change(Err(failure));
+        }
+        self.withdraw(&from.provider, Refused::NoPin, on_change);
+        if !self.delete {
+            self.finish_provider(&from.provider, None, on_change);
         }
     }
 
@@ -111,12 +107,10 @@ impl Site<'_> {
         if selected.is_empty() {
             return Err(from.no_match(&available, constraints));
         }
+        let versions = selected.iter().map(|version| ((*version).clone(), None));
         self.reporter.report(Event::VersionsSelected {
             subject: Subject::provider(&from.provider),
-            versions: selected
-                .iter()
-                .map(|version| ((*version).clone(), None))
-                .collect(),
+            versions: versions.collect(),
         });
         let (mut to_delete, mut others) = (BTreeSet::new(), BTreeSet::new());
         let mut has_package = false;
@@ -125,14 +119,16 @@ impl Site<'_> {
         let mut writing = pin!(self.side_by_side.run(false, writing));
         while let Some((version, written)) = writing.next().await {
             match written {
-                Ok(VersionResult::Written(installed)) => {
-                    has_package = true;
-                    on_change(Ok(SiteChange::Written(*installed)));
-                }
-                Ok(VersionResult::OtherPlatforms { platforms, is_gone }) => {
-                    others.extend(platforms);
-                    to_delete.extend(is_gone.then(|| version.clone()));
-                }
+                Ok(written) => match written.installed {
+                    Some(installed) => {
+                        has_package = true;
+                        on_change(Ok(SiteChange::Written(installed)));
+                    }
+                    None => {
+                        others.extend(written.stored);
+                        to_delete.extend(written.is_gone.then(|| version.clone()));
+                    }
+                },
                 Err(failure) => {
                     has_package = true;
                     let reason = Refused::by(&failure);
@@ -167,88 +163,75 @@ impl Site<'_> {
         }
     }
 
-    async fn version(
-        &self,
-        from: &StoredProvider,
-        version: &Version,
-    ) -> Result<VersionResult, Failure> {
+    async fn version(&self, from: &StoredProvider, version: &Version) -> Result<Written, Failure> {
         let (request, reporter) = (self.request, self.reporter);
         let about = |problem| from.failure(Some(version), problem);
-        let examined = from
-            .examine(version, &Platforms::All, &request.trust)
-            .await?;
-        let subject = Subject::version(&from.provider, version);
-        let stored: BTreeSet<Platform> = examined
-            .packages
-            .iter()
-            .map(|package| package.platform.clone())
-            .collect();
+        let examined = from.examine(version, &Platforms::All, &request.trust);
+        let examined = examined.await?;
+        let packages = examined.packages.iter();
+        let stored: BTreeSet<Platform> = packages.map(|one| one.platform.clone()).collect();
         let release = examined.accepted(&from.provider, reporter);
         let release = release.map_err(about)?;
         let release = release.only(|platform| request.platforms.has(platform));
-        if release.packages.is_empty() {
+        let installed = if release.packages.is_empty() {
+            let subject = Subject::version(&from.provider, version);
             let warning = Warning::NoWantedPackage;
             reporter.report(Event::Warning { subject, warning });
-            let is_gone = self.delete
-                && self
-                    .lose(from, version, &stored)
-                    .map_err(|error| about(error.into()))?;
-            return Ok(VersionResult::OtherPlatforms {
-                platforms: stored,
-                is_gone,
-            });
-        }
-        let (at, any) = (At::read(from.place.clone()), BTreeSet::new());
-        let installed = self.installer.deliver(&release, &at, &any).await?;
-        if !request.dry_run {
-            self.write_document(&installed, &stored)
-                .map_err(|error| about(error.into()))?;
-        }
-        Ok(VersionResult::Written(Box::new(installed)))
+            None
+        } else {
+            let (at, any) = (At::read(from.place.clone()), BTreeSet::new());
+            Some(self.installer.deliver(&release, &at, &any).await?)
+        };
+        let packages = installed.as_ref().map(|installed| &*installed.packages);
+        let is_gone = self
+            .write_document(
+                &from.provider,
+                version,
+                packages.unwrap_or_default(),
+                &stored,
+            )
+            .map_err(|error| about(error.into()))?;
+        Ok(Written {
+            installed,
+            stored,
+            is_gone,
+        })
     }
 
     /// Writes the document of a version whose packages are written. Packages for other platforms stay listed, except those that the store no
-    /// longer has if deletion was requested.
+    /// longer has if deletion was requested. A version of which no package was written only loses packages; returns whether none is left.
     fn write_document(
         &self,
-        installed: &Installed,
-        stored: &BTreeSet<Platform>,
-    ) -> Result<(), disk::Error> {
-        let root = &self.request.into;
-        let directory = ProviderFolder::of(root, &installed.provider).open_or_create()?;
-        let mut kept = documents::listed(&directory, &installed.version)?.unwrap_or_default();
-        if self.delete {
-            retain(&mut kept, stored);
-        }
-        let bytes = documents::archives(&installed.packages, kept);
-        let name = documents::document_name(&installed.version);
-        folder::write(root, &directory, &name, &bytes)
-    }
-
-    /// Removes the packages that the store no longer has from the document of a version that has no wanted package. Returns whether none is left.
-    fn lose(
-        &self,
-        from: &StoredProvider,
+        provider: &ProviderAddr,
         version: &Version,
+        written: &[InstalledPackage],
         stored: &BTreeSet<Platform>,
     ) -> Result<bool, disk::Error> {
-        let root = &self.request.into;
-        let directory = ProviderFolder::of(root, &from.provider).open()?;
+        let (root, dry_run) = (&self.request.into, self.request.dry_run);
+        let only_loses = written.is_empty();
+        if only_loses && !self.delete || !only_loses && dry_run {
+            return Ok(false);
+        }
+        let directory = match only_loses {
+            true => folder::open(root, provider)?,
+            false => Some(folder::open_or_create(root, provider)?),
+        };
         let Some(directory) = directory else {
             return Ok(false);
         };
-        let Some(mut kept) = documents::listed(&directory, version)? else {
-            return Ok(false);
-        };
+        let listed = documents::listed(&directory, version)?;
+        let has_document = listed.is_some();
+        let mut kept = listed.unwrap_or_default();
         let before = kept.len();
-        retain(&mut kept, stored);
-        if kept.is_empty() {
-            return Ok(true);
+        if self.delete {
+            retain(&mut kept, stored);
         }
-        if kept.len() < before && !self.request.dry_run {
-            let name = documents::document_name(version);
-            folder::write(root, &directory, &name, &documents::archives(&[], kept))?;
+        if only_loses && (kept.is_empty() || kept.len() == before || dry_run) {
+            return Ok(has_document && kept.is_empty());
         }
+        let bytes = documents::archives(written, kept);
+        let name = documents::document_name(version);
+        folder::write(root, &directory, &name, &bytes)?;
         Ok(false)
     }
 }
@@ -257,4 +240,92 @@ impl Site<'_> {
 fn retain(packages: &mut BTreeMap<String, Option<Archive>>, stored: &BTreeSet<Platform>) {
     let stored: BTreeSet<String> = stored.iter().map(ToString::to_string).collect();
     packages.retain(|platform, _| stored.contains(platform));
+}
+
+/// The files in the directory of a provider.
+#[derive(Default)]
+struct FoundFiles {
+    /// The versions with a document, and their packages.
+    listed: BTreeMap<Version, BTreeMap<String, Option<Archive>>>,
+    /// The names of the documents and packages of each version. A document comes before its packages.
+    names: BTreeMap<Version, Vec<String>>,
+}
+
+impl FoundFiles {
+    fn read(directory: &Directory, type_name: &str) -> Result<Self, disk::Error> {
+        let mut found = Self::default();
+        for name in directory.names()? {
+            let Some(version) = documents::version_of(&name, type_name) else {
+                continue;
+            };
+            let names = found.names.entry(version.clone()).or_default();
+            if !is_document(&name) {
+                names.push(name);
+                continue;
+            }
+            names.insert(0, name);
+            if let Some(listed) = documents::listed(directory, &version)? {
+                found.listed.insert(version, listed);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Deletes the versions that are not in `stored`, and the packages that no document names.
+    fn delete(&self, directory: &Directory, stored: &BTreeSet<Version>) -> Result<(), disk::Error> {
+        for (version, names) in &self.names {
+            let is_kept = stored.contains(version);
+            let archives = self.listed.get(version).filter(|_| is_kept);
+            let archives = archives.into_iter().flat_map(BTreeMap::values).flatten();
+            let named: BTreeSet<&str> = archives.map(|archive| archive.url.as_str()).collect();
+            for name in names {
+                // A version that failed for another reason than its verification keeps its files.
+                let is_left = is_kept
+                    && (is_document(name) || named.contains(name.as_str()) || named.is_empty());
+                if !is_left {
+                    directory.remove(name)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_document(name: &str) -> bool {
+    name.ends_with(".json")
+}
+
+/// Writes `index.json` of every version in the directory. If `stored` is given, deletes the other versions, and the packages that no document
+/// names. Returns the deleted versions.
+///
+/// # Errors
+/// The system reported an error, or a file is a symbolic link.
+pub(super) fn finish(
+    root: &Path,
+    provider: &ProviderAddr,
+    stored: Option<&BTreeSet<Version>>,
+    dry_run: bool,
+) -> Result<Vec<Version>, disk::Error> {
+    let Some(directory) = folder::open(root, provider)? else {
+        return Ok(Vec::new());
+    };
+    let found = FoundFiles::read(&directory, provider.type_name())?;
+    let is_kept = |version: &Version| stored.is_none_or(|stored| stored.contains(version));
+    let versions = found.names.keys();
+    let deleted: Vec<Version> = versions.filter(|one| !is_kept(one)).cloned().collect();
+    if dry_run {
+        return Ok(deleted);
+    }
+    let listed = found.listed.iter();
+    let listed = listed.filter(|(version, archives)| is_kept(version) && !archives.is_empty());
+    let mut listed = listed.map(|(version, _)| version).peekable();
+    if listed.peek().is_some() {
+        folder::write(root, &directory, INDEX, &documents::index(listed))?;
+    } else if documents::indexed(&directory)?.is_some() {
+        directory.remove(INDEX)?;
+    }
+    if let Some(stored) = stored {
+        found.delete(&directory, stored)?;
+    }
+    Ok(deleted)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use tfoci::error::printable_path;
-use tfoci::install::{DirectoryKind, Form, Installed, Request, Task, install};
+use tfoci::install::{DirectoryKind, Form, Installed, Request, install};
 use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 
@@ -19,7 +19,7 @@ use super::lock::{self, LockOptions, Writing};
 use super::render::Mirror;
 use super::report::{Extent, INSTALL};
 use super::session::place::{into_store, is_store};
-use super::session::{Session, Wanted, WantedVersions, requested};
+use super::session::{Session, Wanted, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -175,13 +175,7 @@ async fn into_mirror(
     if let Some(error) = everything.and_then(|everything| everything.failure()) {
         report.failed(error);
     }
-    let mut tasks = Vec::new();
-    for WantedVersions { selection, from } in wanted {
-        match from {
-            Ok(from) => tasks.push(Task { from, selection }),
-            Err(failure) => report.failed(failure.into()),
-        }
-    }
+    let tasks = session.tasks(wanted);
     let on_result = |result: Result<Installed, Failure>| match result {
         Ok(installed) => report.installed(installed),
         Err(failure) => report.failed(failure.into()),

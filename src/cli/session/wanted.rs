@@ -6,6 +6,7 @@ use tfoci::digest::Digest;
 use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
 use tfoci::examine::StoredProvider;
+use tfoci::install::Task;
 use tfoci::oci::reference::version_of;
 use tfoci::oci::{Repository, Tag};
 use tfoci::outcome::{At, Failure, Problem};
@@ -105,6 +106,18 @@ impl Session {
             versions,
             everything,
         })
+    }
+
+    /// The installations of these versions. Reports those that the store cannot have.
+    pub(in crate::cli) fn tasks(&self, wanted: Vec<WantedVersions>) -> Vec<Task> {
+        let task = |WantedVersions { selection, from }| match from {
+            Ok(from) => Some(Task { from, selection }),
+            Err(failure) => {
+                self.report.failed(failure.into());
+                None
+            }
+        };
+        wanted.into_iter().filter_map(task).collect()
     }
 
     /// The store of the addresses; `None` if all arguments are references.

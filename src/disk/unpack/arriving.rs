@@ -101,6 +101,7 @@ fn allow(into: &Directory, name: &str, mode: u32) -> Result<(), Error> {
     let (parent, file_name) = split(name);
     let directory = directories(into, parent)?;
     let opened = directory.as_ref().unwrap_or(into).read(file_name);
+    let opened = opened.map_err(io::Error::other);
     set_mode(&opened.map_err(failed)?, mode).map_err(failed)
 }
 

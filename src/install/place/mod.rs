@@ -10,11 +10,11 @@ use std::fs::Metadata;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
 
-use super::entry_path::EntryPath;
 use super::{
     Archive, DirectoryKind, Form, Hashes, InstalledPackage, Limits, Package, PackageHash, Platform,
     Problem, ProviderAddr, Request, Staged, Transfer, Version, canonical_file_name, disk,
 };
+use crate::disk::Directory;
 use crate::disk::exposed::{exposed, exposure};
 use crate::disk::temp_file::TempFile;
 use crate::outcome::Occupant;
@@ -138,13 +138,10 @@ impl Place {
         if self.is_in_site() {
             return Ok(());
         }
+        let (expected, received) = (Occupant::Form(self.form), Occupant::Form(received));
         match other.find()? {
             None => Ok(()),
-            Some(_) => Err(Problem::Occupied {
-                path: other.path.clone(),
-                expected: Box::new(Occupant::Form(self.form)),
-                received: Box::new(Occupant::Form(received)),
-            }),
+            Some(_) => Err(occupied(&other.path, expected, received)),
         }
     }
 
@@ -163,16 +160,14 @@ impl Place {
         if !found.is_file() {
             return Err(disk::Error::special(path, found.file_type()).into());
         }
-        let open = || {
-            let opened = directory.read(name);
-            opened.map_err(|error| disk::Error::at_use(path, error))
-        };
         let expected = package.expected.digest;
-        let received = disk::Blocks::of(open()?, path, 0)?.digest(expected.algorithm())?;
+        let received =
+            disk::Blocks::of(directory.read(name)?, path, 0)?.digest(expected.algorithm())?;
         let other = match (received == expected, exposure(&found)) {
             (false, _) => Occupant::Zip(received),
             (true, None) => {
-                return package_hashes(open()?, &self.type_name, &package.file_name).map(Some);
+                let zip = directory.read(name)?;
+                return package_hashes(zip, &self.type_name, &package.file_name).map(Some);
             }
             (true, Some(exposure)) => Occupant::Exposed {
                 within: None,
@@ -181,11 +176,7 @@ impl Place {
         };
         match self.is_in_site() {
             true => Ok(None),
-            false => Err(Problem::Occupied {
-                path: path.clone(),
-                expected: Box::new(Occupant::Zip(expected)),
-                received: Box::new(other),
-            }),
+            false => Err(occupied(path, Occupant::Zip(expected), other)),
         }
     }
 
@@ -326,11 +317,61 @@ impl Place {
     }
 
     fn occupied(&self, h1: &PackageHash, received: Occupant) -> Problem {
-        Problem::Occupied {
-            path: self.unpacked.path.clone(),
-            expected: Box::new(Occupant::Directory(h1.clone())),
-            received: Box::new(received),
+        occupied(
+            &self.unpacked.path,
+            Occupant::Directory(h1.clone()),
+            received,
+        )
+    }
+}
+
+fn occupied(path: &Path, expected: Occupant, received: Occupant) -> Problem {
+    Problem::Occupied {
+        path: path.to_owned(),
+        expected: Box::new(expected),
+        received: Box::new(received),
+    }
+}
+
+/// A file or directory in a mirror: its parent directories and its name.
+#[derive(Clone, Debug)]
+struct EntryPath {
+    into: PathBuf,
+    /// The names of the parent directories, from the mirror down.
+    parents: Vec<String>,
+    name: String,
+    path: PathBuf,
+}
+
+impl EntryPath {
+    fn new(into: &Path, parents: Vec<String>, name: String) -> Self {
+        let mut path = into.to_owned();
+        path.extend(&parents);
+        path.push(&name);
+        Self {
+            into: into.to_owned(),
+            parents,
+            name,
+            path,
         }
+    }
+
+    /// Opens the directory of the entry and reads its metadata; `None` if it does not exist.
+    fn find(&self) -> Result<Option<(Directory, Metadata)>, disk::Error> {
+        let Some(at) = self.open_parent()? else {
+            return Ok(None);
+        };
+        Ok(at.metadata(&self.name)?.map(|found| (at, found)))
+    }
+
+    /// Opens the parent directory; `None` if it does not exist.
+    fn open_parent(&self) -> Result<Option<Directory>, disk::Error> {
+        Directory::below(&self.into, &self.parents)
+    }
+
+    /// Opens the parent directory, and creates missing directories.
+    fn open_or_create_parent(&self) -> Result<Directory, disk::Error> {
+        Directory::create_below(&self.into, &self.parents)
     }
 }
 
@@ -348,10 +389,7 @@ fn is_readable_by_all(_: &Metadata) -> bool {
 
 /// The hashes of a package that has a provider's executable. `file` names it in errors.
 fn package_hashes(zip: impl Read + Seek, type_name: &str, file: &str) -> Result<Hashes, Problem> {
-    let unusable = |source| Problem::Archive {
-        file: file.to_owned(),
-        source,
-    };
+    let unusable = |source| unpacked::unusable(source, file);
     let mut archive = Archive::open(zip, &Limits::default()).map_err(unusable)?;
     archive.executable(type_name).map_err(unusable)?;
     archive.hashes().map_err(unusable)

@@ -1,6 +1,7 @@
 //! Unpacks packages at their paths.
 
-use std::io::BufRead;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read as _};
 
 use tempfile::TempDir;
 
@@ -10,7 +11,6 @@ use super::{
 };
 use crate::archive::{self, Stream};
 use crate::disk::unpack::{self, unpack, unpack_arriving};
-use crate::install::unfinished::is_unfinished;
 
 /// Accepts a package by its hashes, or refuses it.
 type Accept<'a> = &'a dyn Fn(&Hashes) -> Result<(), Problem>;
@@ -79,7 +79,7 @@ impl Place {
             }
             // It disappears at once, and is removed with its hidden directory.
             let removed = disk::hidden_directory(&self.into)?;
-            let moved = std::fs::rename(path, removed.path().join("unfinished"));
+            let moved = fs::rename(path, removed.path().join("unfinished"));
             moved.map_err(|error| disk::Error::at(disk::Action::Remove, path, error))?;
         }
         self.show(hidden)?;
@@ -120,10 +120,7 @@ impl Place {
     fn show(&self, hidden: TempDir) -> Result<(), Problem> {
         let way = self.unpacked.open_or_create_parent()?;
         if self.kind == DirectoryKind::Providers && way.is_link(&self.unpacked.name) {
-            let removed = way.remove(&self.unpacked.name);
-            removed.map_err(|error| {
-                disk::Error::at(disk::Action::Remove, &self.unpacked.path, error)
-            })?;
+            way.remove(&self.unpacked.name)?;
         }
         disk::show_directory(hidden, &way, &self.unpacked.name)?;
         Ok(())
@@ -137,9 +134,39 @@ fn not_unpacked(error: unpack::Error, file: &str) -> Problem {
     }
 }
 
-fn unusable(source: archive::Error, file: &str) -> Problem {
+pub(super) fn unusable(source: archive::Error, file: &str) -> Problem {
     Problem::Archive {
         file: file.to_owned(),
         source,
     }
+}
+
+/// Whether a directory has nothing but the beginnings of files of the whole package, which is unpacked in another directory. A killed client leaves
+/// such directories, and clients refuse them for ever ([clients: plugin folders](crate::clients#plugin-folders)).
+fn is_unfinished(directory: &Path, whole: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let (path, whole) = (entry.path(), whole.join(entry.file_name()));
+        let found = entry.file_type()?;
+        let is_part = match found.is_dir() {
+            true => is_unfinished(&path, &whole)?,
+            false => found.is_file() && whole.is_file() && begins(&path, &whole)?,
+        };
+        if !is_part {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a file is the beginning of another one.
+fn begins(path: &Path, whole: &Path) -> io::Result<bool> {
+    let part = BufReader::new(disk::open(path).map_err(io::Error::other)?);
+    let mut whole = BufReader::new(File::open(whole)?).bytes();
+    for byte in part.bytes() {
+        if whole.next().transpose()? != Some(byte?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
