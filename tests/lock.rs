@@ -43,7 +43,7 @@ use std::fs;
 
 use crate::support::origin::{Origin, Provider};
 use crate::support::release::ReleaseFolder;
-use crate::support::scene::Scene;
+use crate::support::scene::{Run, Scene};
 use tfoci::platform::Platform;
 
 /// The platforms of every release: this machine's, and one that no machine has.
@@ -121,6 +121,24 @@ fn scene(origin: &Origin) -> Scene {
         .env("SSL_CERT_FILE", ca.to_str().unwrap())
         .env("TF_CLI_CONFIG_FILE", &configuration)
         .env("TFOCI_ALLOW_PRIVATE", origin.host())
+}
+
+fn given() -> (Origin, Scene) {
+    let origin = origin();
+    let scene = scene(&origin);
+    (origin, scene)
+}
+
+fn tfoci(scene: &Scene, arguments: &str) -> Run {
+    scene.tfoci(arguments.split_whitespace())
+}
+
+/// A file that requires a provider of the origin at its third line.
+fn requiring(origin: &Origin, name: &str, constraint: &str) -> String {
+    let source = origin.address(name);
+    format!(
+        "terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\", version = \"{constraint}\" }}\n  }}\n}}\n"
+    )
 }
 
 fn read(scene: &Scene, path: &str) -> String {

@@ -5,15 +5,14 @@
 mod common_failure;
 mod construction;
 mod hint;
-mod lock_difference;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 pub(super) use common_failure::CommonFailure;
 pub(super) use construction::named_by;
-use construction::{causes, locked_by, required_by};
-pub(super) use lock_difference::LockDifference;
+pub(super) use construction::required_by;
+use construction::{causes, locked_by};
 use tfoci::digest;
 use tfoci::error::{Category, printable, printable_path};
 use tfoci::lock;
@@ -100,9 +99,6 @@ pub(super) enum CommandError {
         path: PathBuf,
         source: Box<lockfile::Error>,
     },
-    /// No directory that `--recursive` finds has a lock file.
-    #[error("no lock file is in {} or below it", printable_path(.0))]
-    NothingLocked(PathBuf),
     /// The configuration cannot be read or evaluated.
     #[error(transparent)]
     Configuration(#[from] configuration::Error),
@@ -152,43 +148,6 @@ pub(super) enum CommandError {
     /// A lock file cannot be updated.
     #[error(transparent)]
     LockTarget(#[from] lock::target::Error),
-    /// `install --locked`, and the lock file has other providers than the configuration.
-    #[error("{} does not lock what the configuration requires\n  {difference}", printable_path(.path))]
-    LockDiffers {
-        path: PathBuf,
-        difference: LockDifference,
-    },
-    /// A link in place of the client's directory.
-    #[error("{} is a link, which could lead anywhere", printable_path(.link))]
-    DataLink { link: PathBuf },
-    /// `--lock-file` with several directories.
-    #[error("`--lock-file` names the lock file of one directory\n  received several `--chdir`")]
-    OneLockFile,
-    /// Some directories are of `tofu`, and some of `terraform`. Each client has its own CLI configuration.
-    #[error("the directories are of different clients\n  tofu: {}\n  terraform: {}", printable_path(.tofu), printable_path(.terraform))]
-    TwoClients { tofu: PathBuf, terraform: PathBuf },
-    /// A module that the client has not downloaded.
-    #[error("{} calls a module that is not on this disk\n  {source_address}", printable_path(.directory))]
-    ModuleMissing {
-        directory: PathBuf,
-        source_address: String,
-        client: lockfile::Client,
-    },
-    /// An address that the configuration does not require.
-    #[error("{} does not require {provider}", printable_path(.directory))]
-    NotRequired {
-        provider: Box<address::ProviderAddr>,
-        directory: PathBuf,
-    },
-    /// Two arguments with the same address, of which a lock file has one version.
-    #[error("{0} is named twice")]
-    NamedTwice(Box<address::ProviderAddr>),
-    /// No installation method of the CLI configuration is for a provider.
-    #[error("no installation method is for {provider}\n  in {}", printable_path(.file))]
-    NoMethod {
-        provider: Box<address::ProviderAddr>,
-        file: PathBuf,
-    },
     /// A lock file refuses the version.
     #[error("{failure}{}", locked_by(.files))]
     NotLocked {

@@ -16,8 +16,8 @@ const COUNT: usize = 23;
 pub(super) struct FinishedLine<'a> {
     /// The version, and the store if there are several.
     pub(super) subject: &'a Subject,
-    /// The number of packages.
-    pub(super) count: String,
+    /// The number of packages, or of hashes.
+    pub(super) count: &'a str,
     /// The size of what was copied.
     pub(super) size: Option<String>,
     pub(super) authentication: &'a Authentication,
@@ -67,7 +67,7 @@ impl FinishedLine<'_> {
     }
 
     fn with(&self, has_count: bool, has_size: bool, proof: &str, widths: [usize; 3]) -> String {
-        let count = has_count.then_some(&*self.count);
+        let count = has_count.then_some(self.count);
         let size = self.size.as_deref().filter(|_| has_size);
         let counted: Vec<&str> = count.into_iter().chain(size).collect();
         let texts = [name(self.subject), store(self.subject), counted.join(", ")];
@@ -141,7 +141,7 @@ mod tests {
         let subject = subject("demo", None);
         let line = FinishedLine {
             subject: &subject,
-            count: "4 packages".to_owned(),
+            count: "4 packages",
             size: Some("1.71 KiB".to_owned()),
             authentication: &authentication,
         };
@@ -189,7 +189,7 @@ mod tests {
             let subject = subject(name, Some(destination));
             let line = FinishedLine {
                 subject: &subject,
-                count: "1 package".to_owned(),
+                count: "1 package",
                 size: None,
                 authentication: &authentication(Vec::new()),
             };

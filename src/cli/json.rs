@@ -135,6 +135,28 @@ pub(super) struct Pin {
     pub(super) version: Version,
 }
 
+/// What became of a lock file.
+#[derive(Serialize)]
+pub(super) struct LockFile {
+    pub(super) path: String,
+    pub(super) status: LockFileStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Error>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LockFileStatus {
+    Written,
+    Present,
+    /// `--check` would write it.
+    Differs,
+    /// In a dry run.
+    Planned,
+    /// A provider of it failed, or the file did.
+    Failed,
+}
+
 /// A version that `site --delete` deleted, or would delete.
 #[derive(Serialize)]
 pub(super) struct Deleted {

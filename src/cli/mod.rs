@@ -169,6 +169,15 @@ enum Ending {
 impl Ending {
     /// The ending of a command with these failures.
     fn of<'a>(failures: impl Iterator<Item = &'a CommandError>) -> Self {
+        Self::Done.and(failures.map(CommandError::category))
+    }
+
+    /// The ending of a command that has these failures too.
+    fn and(self, failures: impl Iterator<Item = Category>) -> Self {
+        let so_far = match self {
+            Self::Done => None,
+            Self::Failed(category) => Some(category),
+        };
         let gravity = |category: &Category| match category {
             Category::Interrupted => 4,
             Category::Untrusted => 3,
@@ -176,10 +185,8 @@ impl Ending {
             Category::Differs => 0,
             _ => 1,
         };
-        failures
-            .map(CommandError::category)
-            .max_by_key(gravity)
-            .map_or(Self::Done, Self::Failed)
+        let all = so_far.into_iter().chain(failures);
+        all.max_by_key(gravity).map_or(Self::Done, Self::Failed)
     }
 }
 

@@ -243,19 +243,19 @@ impl Printer {
         self.terminal && self.verbosity <= Verbosity::Normal
     }
 
-    /// Prints what was done with a version.
+    /// Prints what was done with a version, unless its packages have lines.
     pub(super) fn version(
         &self,
-        subject: &Subject,
         tone: Tone,
         verb: &str,
         line: &FinishedLine<'_>,
+        has_packages: bool,
     ) {
-        let has_packages = self.github.is_some() || self.verbosity >= Verbosity::Verbose;
-        if self.motion == Motion::Bars || !has_packages {
+        let shows_packages = self.github.is_some() || self.verbosity >= Verbosity::Verbose;
+        if self.motion == Motion::Bars || !(has_packages && shows_packages) {
             self.line(tone, verb, &self.fitted(line));
         }
-        self.group(subject, &format!("{verb} {}", line.whole()));
+        self.group(line.subject, &format!("{verb} {}", line.whole()));
     }
 
     /// Prints a warning, unless this run has printed it already, or very many: `tfoci serve` runs for months, and others choose the texts.

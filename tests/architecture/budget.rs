@@ -57,7 +57,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("site", 659),
     ("serve", 3898),
     ("build", 24),
-    ("cli", 10767),
+    ("cli", 10707),
     ("lib", 51),
     ("main", 7),
     ("oci_push", 23),

@@ -160,7 +160,7 @@ fn a_dry_run_and_a_data_directory() {
     let (origin, scene) = given();
     let before = judge::tree(&scene.path("ours"));
     let run = install(&scene, "--dry-run").succeeds();
-    let said = format!(" Would add {}/acme/demo 1.2.0   signed ", origin.host());
+    let said = format!("Would copy {}/acme/demo 1.2.0   1 package, ", origin.host());
     assert!(run.stderr.contains(&said), "{}", run.stderr);
     assert_eq!(judge::tree(&scene.path("ours")), before);
     let scene = scene.env("TF_DATA_DIR", "data");
@@ -259,7 +259,7 @@ fn a_locked_package_that_the_pinned_key_did_not_sign_is_refused() {
     // Without a pin, the lock file decides.
     let said = install(&scene, "--locked").succeeds().stderr;
     assert!(
-        said.contains("acme/other 3.1.4   it matches the lock file\n"),
+        said.contains("acme/other 3.1.4   1 package   unverified (lock)\n"),
         "{said}"
     );
 }
@@ -329,7 +329,7 @@ fn a_dry_run_says_what_a_locked_installation_does() {
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
     origin.forget();
     let said = dry_run().succeeds().stderr;
-    assert!(said.contains(" Would add "), "{said}");
+    assert!(said.contains("Would copy "), "{said}");
     assert!(
         said.contains(&format!(" Unchanged ours/{LOCK}\n")),
         "{said}"

@@ -3,9 +3,9 @@
 use std::fs;
 
 use crate::support::origin::Origin;
-use crate::support::scene::{Run, Scene};
+use crate::support::scene::Scene;
 
-use super::{origin, read, scene};
+use super::{origin, read, scene, tfoci};
 
 /// A project that requires a provider of the origin, which is on this machine. No option allows that.
 fn given() -> (Origin, Scene) {
@@ -20,10 +20,6 @@ fn requires(scene: &Scene, source: &str) {
         "terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\" }}\n  }}\n}}\n"
     );
     scene.write("a/main.tf", text);
-}
-
-fn tfoci(scene: &Scene, arguments: &str) -> Run {
-    scene.tfoci(arguments.split_whitespace())
 }
 
 #[test]

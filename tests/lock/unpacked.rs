@@ -7,12 +7,12 @@ use crate::clients::run;
 use crate::support::judge;
 use crate::support::origin::Origin;
 use crate::support::programs::has;
-use crate::support::scene::{Run, Scene};
+use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 
 use super::installs::LOCK;
 use super::plugin_cache::has_link;
-use super::{origin, platforms, read, scene};
+use super::{origin, platforms, read, scene, tfoci};
 
 /// A mirror of `acme/demo` 1.0.0 that `install --into` has written, which the CLI configuration names, and a project that requires it.
 fn given() -> (Origin, Scene) {
@@ -37,10 +37,6 @@ fn given() -> (Origin, Scene) {
         scene.write(format!("{directory}/main.tf"), &text);
     }
     (origin, scene)
-}
-
-fn tfoci(scene: &Scene, arguments: &str) -> Run {
-    scene.tfoci(arguments.split_whitespace())
 }
 
 /// The directory of the package for this machine.

@@ -55,7 +55,7 @@ fn an_embedded_key_has_neither_the_colour_nor_the_verb_of_a_pinned_one() {
 fn lock_and_install_do_not_show_an_embedded_key_as_verified() {
     let author = Author::new();
     author.with_pushed();
-    for (command, verb) in [("lock", "Locked"), ("install", "Installed")] {
+    for (command, verb) in [("lock", "Locked"), ("install", "Copied")] {
         let text = shown(
             &author,
             &format!("{command} acme/demo --from oci-layout:store"),

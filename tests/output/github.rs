@@ -161,6 +161,34 @@ fn a_summary_that_cannot_be_written_is_a_warning() {
     assert!(warnings.any(|line| line.contains("none/summary.md")));
 }
 
+/// What changes in a lock file, and in the packages beside it.
+#[test]
+fn lock_files_and_installed_packages_are_in_the_summary() {
+    let author = author();
+    author.push(&[]).succeeds();
+    let run = |command| {
+        fs::remove_file(author.scene.path(SUMMARY)).unwrap();
+        let from = [
+            "acme/demo",
+            "--from",
+            "oci-layout:store",
+            "--key",
+            "acme.asc",
+        ];
+        author.tfoci(&[&[command][..], &from].concat()).succeeds();
+        summary(&author.scene)
+    };
+    let row = "| registry.opentofu.org/acme/demo | 1.0.0 |";
+    let proof = "signed [ACME ID] (pinned)";
+    let locked = run("lock");
+    let line = format!("{row} 3 hashes |  | {proof} | locked |\n");
+    assert!(locked.contains(&line), "{locked}");
+    assert_eq!(run("lock"), "### Locked nothing in [TIME]\n\n");
+    let installed = run("install");
+    let line = format!("{row} 1 | 406 B | {proof} | copied |\n");
+    assert!(installed.contains(&line), "{installed}");
+}
+
 /// Versions are transferred concurrently, and the lines of each stay together.
 #[test]
 fn groups_of_concurrent_versions_do_not_mix() {

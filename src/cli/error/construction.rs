@@ -83,11 +83,7 @@ impl CommandError {
         }
         match self {
             Self::LockTarget(error) => error.category(),
-            Self::LockDiffers { .. } => Category::Differs,
-            Self::DataLink { .. } | Self::NoThreads { .. } => Category::Local,
-            Self::ModuleMissing { .. } | Self::NotRequired { .. } | Self::NoMethod { .. } => {
-                Category::NotFound
-            }
+            Self::NoThreads { .. } => Category::Local,
             Self::NotPinned { source, .. } => source.category(),
             Self::KeyFile {
                 error:
@@ -101,7 +97,7 @@ impl CommandError {
             Self::Serve(error) => error.category(),
             Self::Configuration(error) => error.category(),
             Self::Plain { category, .. } => *category,
-            Self::NothingLocked(_) | Self::Empty { .. } => Category::NotFound,
+            Self::Empty { .. } => Category::NotFound,
             _ => Category::Usage,
         }
     }
@@ -136,7 +132,7 @@ pub(super) fn locked_by(files: &BTreeSet<PathBuf>) -> String {
     files.iter().map(line).collect()
 }
 
-pub(super) fn required_by(stated: &[String]) -> String {
+pub(in crate::cli) fn required_by(stated: &[String]) -> String {
     let line = |one: &String| format!("\n  required by {one}");
     stated.iter().map(line).collect()
 }

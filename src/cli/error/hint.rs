@@ -1,10 +1,9 @@
 //! What helps after an error of a command.
 
-use tfoci::error::{Hint, printable, printable_path};
-use tfoci::lockfile::Client;
+use tfoci::error::{Hint, printable};
 use tfoci::{constraint, selection};
 
-use super::{CommandError, LockDifference};
+use super::CommandError;
 
 impl Hint for CommandError {
     fn hint(&self) -> Option<String> {
@@ -29,45 +28,21 @@ impl Hint for CommandError {
             Self::Credentials(error) | Self::Named { error, .. } => error.hint(),
             Self::Serve(error) => error.hint(),
             Self::LockTarget(error) => error.hint(),
-            Self::LockDiffers { difference, .. } => Some(difference.advice()),
             Self::NotPinned { .. } => {
                 Some("write their tables by hand: `match` and `keys`".to_owned())
             }
-            _ => self.own_hint(),
-        }
-    }
-}
-
-impl CommandError {
-    fn own_hint(&self) -> Option<String> {
-        let text = match self {
-            Self::ModuleMissing {
-                client, directory, ..
-            } => {
-                let (client, directory) = (client.program(), printable_path(directory));
-                return Some(format!(
-                    "`{client} -chdir={directory} get` downloads the modules"
-                ));
-            }
-            Self::DataLink { .. } => "name the directory that it leads to with TF_DATA_DIR",
-            Self::NotRequired { .. } => {
-                "add it to `required_providers`, or name another directory with `--chdir`"
-            }
-            Self::TwoClients { .. } => "run it once for each client, with its directories",
-            Self::NamedTwice(_) => "name it once: `ADDR@'A, B'` joins constraints",
-            Self::NoMethod { .. } => "`--from origin` asks its provider registry",
             Self::NoTls {
                 plain_host: Some(host),
-            } => {
-                return Some(format!(
-                    "`--plain-http {}` is for the store; without a host, `--plain-http` is for the server",
-                    printable(host)
-                ));
+            } => Some(format!(
+                "`--plain-http {}` is for the store; without a host, `--plain-http` is for the server",
+                printable(host)
+            )),
+            Self::NoTls { .. } => {
+                let text = "`--plain-http` leaves HTTPS to a proxy in front of the server";
+                Some(text.to_owned())
             }
-            Self::NoTls { .. } => "`--plain-http` leaves HTTPS to a proxy in front of the server",
-            _ => return None,
-        };
-        Some(text.to_owned())
+            _ => None,
+        }
     }
 }
 
@@ -102,34 +77,4 @@ fn selection(error: &selection::Error) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
-}
-
-impl LockDifference {
-    fn advice(&self) -> String {
-        match self {
-            Self::Unrequired { client, .. } => {
-                format!(
-                    "`{} init` removes it; or delete its block",
-                    client.program()
-                )
-            }
-            Self::Offered { directory, .. } => format!(
-                "if nothing requires it, remove it from {}",
-                printable_path(directory)
-            ),
-            Self::Missing {
-                client: Some(client),
-                ..
-            } => format!(
-                "the file is not one of {}: leave out `--client`",
-                Client::program(*client)
-            ),
-            Self::NoH1 { .. } | Self::NoFile => {
-                "`tfoci lock --h1` with the same options writes it; commit the file".to_owned()
-            }
-            Self::Missing { client: None, .. } => {
-                "`tfoci lock` brings it up to date; commit the file".to_owned()
-            }
-        }
-    }
 }

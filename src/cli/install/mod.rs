@@ -10,7 +10,6 @@ use clap::Args;
 
 use tfoci::error::printable_path;
 use tfoci::install::{DirectoryKind, Form, Installed, Request, install};
-use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
 
 use super::Ending;
@@ -123,8 +122,7 @@ fn into_working_directory(
         from: arguments.from,
         directories: arguments.chdir.into_iter().collect(),
         lock_file: None,
-        client: lock.client.map(Client::from),
-        trust: lock.trust,
+        lock,
         writing: match (arguments.locked, arguments.dry_run) {
             (true, _) => Writing::Locked,
             (_, true) => Writing::DryRun,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::config::cli::{InstallationMethod, MethodKind};
-use tfoci::error::printable_path;
+use tfoci::error::{Category, printable_path};
 use tfoci::lock::Method;
 use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
@@ -117,10 +117,10 @@ impl<'a> Methods<'a> {
             });
         }
         if methods.is_empty() {
-            return Err(CommandError::NoMethod {
-                provider: Box::new(provider.clone()),
-                file: self.file.clone().unwrap_or_default(),
-            });
+            let file = self.file.as_deref().map(printable_path).unwrap_or_default();
+            let message = format!("no installation method is for {provider}\n  in {file}");
+            return Err(CommandError::plain(Category::NotFound, message)
+                .advising("`--from origin` asks its provider registry"));
         }
         Ok(methods)
     }

@@ -144,9 +144,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             None => arguments.chdir,
         },
         lock_file: arguments.lock_file,
-        client: lock.client.map(Client::from),
         options,
-        trust: lock.trust,
+        lock,
         writing: match (arguments.check, arguments.dry_run) {
             (true, _) => Writing::Locked,
             (_, true) => Writing::DryRun,
@@ -213,9 +212,8 @@ pub(super) struct LockRequest {
     pub(super) from: Option<String>,
     pub(super) directories: Vec<PathBuf>,
     pub(super) lock_file: Option<PathBuf>,
-    pub(super) client: Option<Client>,
     pub(super) options: Options,
-    pub(super) trust: ReadTrust,
+    pub(super) lock: LockOptions,
     /// Whether the lock file is written.
     pub(super) writing: Writing,
     /// Whether nothing is installed either.
@@ -224,6 +222,11 @@ pub(super) struct LockRequest {
 }
 
 impl LockRequest {
+    /// The client that the user named.
+    fn client(&self) -> Option<Client> {
+        self.lock.client.map(Client::from)
+    }
+
     /// Whether the lock file is only compared: `lock --check`.
     fn is_check(&self) -> bool {
         !self.installs && self.writing == Writing::Locked
@@ -231,7 +234,7 @@ impl LockRequest {
 
     /// Whether hashes that match no package are differences: `lock --check --require-pinned`.
     fn is_strict_check(&self) -> bool {
-        self.trust.require_pinned && self.is_check()
+        self.lock.trust.require_pinned && self.is_check()
     }
 
     /// Whether exactly what is locked is installed: `install --locked`.

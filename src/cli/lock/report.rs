@@ -1,33 +1,29 @@
-//! Prints what became of versions and lock files, as text or JSON.
+//! Prints what became of lock files, after the [report](crate::cli::report) of their versions.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Serialize;
 use similar::TextDiff;
 
-use tfoci::address::ProviderAddr;
-use tfoci::authentication::{Anchor, Status};
+use tfoci::authentication::Status;
 use tfoci::error::{Category, MANY, listed, printable_path};
-use tfoci::event::{Subject, Transfer};
+use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
 use tfoci::install::InstalledPackage;
 use tfoci::lock::target::LockChange;
 use tfoci::lock::{Locked, Results};
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
-use tfoci::version::Version;
 
 use super::roots::Root;
 use super::{LockRequest, Writing};
 use crate::cli::Ending;
 use crate::cli::arguments::Format;
 use crate::cli::error::CommandError;
-use crate::cli::json;
+use crate::cli::json::{LockFile, LockFileStatus};
 use crate::cli::printer::Tone;
-use crate::cli::progress::{explained, tone};
+use crate::cli::report::Row;
 use crate::cli::session::{Session, data_directory};
 
 /// The time after which the comparison of lines becomes coarse. Its cost grows with the square of the lines that differ; files of some hundred
@@ -35,7 +31,7 @@ use crate::cli::session::{Session, data_directory};
 const LONGEST_DIFF: Duration = Duration::from_secs(1);
 
 /// A run, after its lock files were written or compared.
-pub(super) struct Report<'a> {
+pub(super) struct Outcome<'a> {
     pub(super) request: &'a LockRequest,
     pub(super) session: &'a Session,
     pub(super) roots: &'a [Root],
@@ -47,144 +43,91 @@ pub(super) struct Report<'a> {
 /// The change of a lock file; `None` if one of its providers failed.
 pub(super) type FileResult = Option<Result<LockChange, CommandError>>;
 
-/// The result in JSON.
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: u32,
-    providers: Vec<Provider<'a>>,
-    files: Vec<File<'a>>,
-}
-
-/// A provider version that lock files record, or the reason why they do not.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Provider<'a> {
-    Locked(&'a Locked),
-    Failed {
-        provider: &'a ProviderAddr,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        version: Option<&'a Version>,
-        hashes: [(); 0],
-        error: json::Error,
-    },
-}
-
 /// What became of a lock file.
-#[derive(Serialize)]
 struct File<'a> {
-    path: Cow<'a, str>,
-    status: FileStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<json::Error>,
+    path: &'a Path,
+    status: LockFileStatus,
     /// Why it counts as different although tfoci would not change it.
-    #[serde(skip)]
     flaw: Option<&'static str>,
-    #[serde(skip)]
-    change: Option<Result<&'a LockChange, &'a CommandError>>,
+    result: Option<Result<&'a LockChange, &'a CommandError>>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum FileStatus {
-    Written,
-    Present,
-    /// `--check` would write it.
-    Differs,
-    /// In a dry run.
-    Planned,
-    /// A provider of it failed, or the file did.
-    Failed,
+impl File<'_> {
+    fn document(&self) -> LockFile {
+        let error = self.result.and_then(Result::err);
+        LockFile {
+            path: self.path.to_string_lossy().into_owned(),
+            status: self.status,
+            error: error.filter(|_| self.flaw.is_none()).map(Into::into),
+        }
+    }
+
+    fn category(&self) -> Option<Category> {
+        match self.result {
+            Some(Err(error)) => Some(error.category()),
+            _ => (self.status == LockFileStatus::Differs).then_some(Category::Differs),
+        }
+    }
 }
 
-impl Report<'_> {
+impl Outcome<'_> {
     /// Prints everything, and returns how the command ends.
     pub(super) fn print(&self) -> Ending {
-        let (request, printer) = (self.request, &self.session.printer);
-        let locked = &self.results.locked;
-        locked.iter().for_each(|one| self.print_locked(one));
-        let failed = self.results.failed.iter();
-        let failed = failed.map(|(failure, files)| (failure, self.failure(failure, files)));
-        let failures: Vec<(&Failure, CommandError)> = failed.collect();
-        for (_, error) in &failures {
-            printer.failure(error);
+        let (request, report) = (self.request, &self.session.report);
+        for locked in &self.results.locked {
+            self.print_locked(locked);
         }
-        let files: Vec<File<'_>> = (0..self.files.len())
-            .filter_map(|file| self.file(file))
+        for (failure, files) in &self.results.failed {
+            report.failed(self.failure(failure, files));
+        }
+        let files = self.files.iter().enumerate();
+        let files: Vec<File<'_>> = files
+            .map(|(number, (path, result))| self.file(number, path, result.as_ref()))
             .collect();
+        report.lock_files(files.iter().map(File::document).collect());
+        let ending = report.finish();
         files.iter().for_each(|file| self.print_file(file));
         self.advise(&files);
-        let differs = files.iter().any(|file| file.status == FileStatus::Differs);
-        if request.installs && !request.dry_run && failures.is_empty() && !differs {
+        let ending = ending.and(files.iter().filter_map(File::category));
+        if request.installs && !request.dry_run && ending == Ending::Done {
             self.print_next();
         }
-        let of_files = files.iter().filter_map(|file| file.change?.err());
-        let errors = failures.iter().map(|(_, error)| error);
-        let ending = match Ending::of(errors.chain(of_files)) {
-            Ending::Done if differs => Ending::Failed(Category::Differs),
-            ending => ending,
-        };
-        let failed = failures.iter().filter_map(|(failure, error)| {
-            let subject = failure.subject.as_ref()?;
-            Some(Provider::Failed {
-                provider: &subject.provider,
-                version: subject.version.as_ref(),
-                hashes: [],
-                error: error.into(),
-            })
-        });
-        printer.document(&Document {
-            schema: json::SCHEMA,
-            providers: locked.iter().map(Provider::Locked).chain(failed).collect(),
-            files,
-        });
         ending
     }
 
-    /// Prints what was done with a version.
-    pub(super) fn print_locked(&self, locked: &Locked) {
-        let (request, printer) = (self.request, &self.session.printer);
-        let subject = Subject::version(&locked.provider, &locked.version);
-        let names = locked.files.iter().filter_map(|file| self.roots.get(*file));
-        let names: Vec<String> = names.map(|root| printable_path(&root.directory)).collect();
-        let directories = match self.files.len() {
-            1 => String::new(),
-            _ => format!(" in {}", names.join(", ")),
+    /// Prints what was done with a version, and warns of what its lock files do not have or should not have.
+    fn print_locked(&self, locked: &Locked) {
+        let roots = locked.files.iter().filter_map(|file| self.roots.get(*file));
+        let names = roots.clone().map(|root| printable_path(&root.directory));
+        let names = names.collect::<Vec<String>>().join(", ");
+        let directories = (self.files.len() > 1).then_some(names);
+        let mut entries = roots.filter_map(|root| root.needed.get(&locked.provider));
+        let is_new = entries.any(|entry| {
+            let known = entry.locked_hashes(&locked.version);
+            known.is_none_or(|known| !locked.hashes.is_subset(known))
+        });
+        let verb = match self.request.writing {
+            Writing::Real => "Locked",
+            Writing::Locked => "Differs",
+            Writing::DryRun => "Would lock",
         };
-        let how = match locked.authentication.anchor {
-            Some(Anchor::Lock) if request.installs => "it matches the lock file".to_owned(),
-            _ => explained(&locked.authentication),
+        let version = Subject::version(&locked.provider, &locked.version);
+        let subject = Subject {
+            destination: directories.clone(),
+            ..version.clone()
         };
-        let mut packages = locked.packages.iter();
-        let are_present = packages.all(|one| one.transfer == Transfer::Present);
-        let (verb, more) = match (request.installs, locked.hashes.len()) {
-            (true, _) if are_present => ("Present", String::new()),
-            (true, _) if request.dry_run => ("Would add", String::new()),
-            (true, _) => ("Installed", String::new()),
-            (false, count) => {
-                let verb = match request.writing {
-                    Writing::Real => "Locked",
-                    Writing::Locked => "Checked",
-                    Writing::DryRun => "Would lock",
-                };
-                let plural = if count == 1 { "" } else { "es" };
-                let comma = if directories.is_empty() { "" } else { "," };
-                (verb, format!(", {count} hash{plural}{comma}{directories}"))
-            }
-        };
-        let text = format!("{subject}   {how}{more}");
-        printer.line(tone(&locked.authentication), verb, &text);
-        for package in &locked.packages {
-            printer.result(&package.path.display().to_string());
+        let format = self.session.printer.format;
+        let row = Row::locked(subject, locked, is_new.then_some(verb), format);
+        self.session.report.add(row);
+        if !self.request.installs || self.request.writing == Writing::Real {
+            self.warn_of_others(&version, locked);
         }
-        if !request.installs || request.writing == Writing::Real {
-            self.warn_of_others(&subject, locked);
-        }
-        self.warn_of_hashes(&subject, locked, &directories);
-        printer.warn_of_notes(&subject, &locked.authentication);
+        let directories = directories.map(|names| format!(" in {names}"));
+        self.warn_of_hashes(&version, locked, &directories.unwrap_or_default());
     }
 
     /// Warns that the hashes of only some platforms are known. The lock file may have had those of other platforms before.
-    fn warn_of_others(&self, subject: &Subject, locked: &Locked) {
+    fn warn_of_others(&self, version: &Subject, locked: &Locked) {
         let Some(only) = &locked.only else {
             return;
         };
@@ -198,22 +141,22 @@ impl Report<'_> {
             _ => "the release is not signed: `--platform all` downloads and locks the others",
         };
         let only = listed(only, MANY);
-        let text = format!("{subject} was hashed for {only} only, because {why}");
+        let text = format!("{version} was hashed for {only} only, because {why}");
         self.session.printer.warning(&text);
     }
 
-    fn warn_of_hashes(&self, subject: &Subject, locked: &Locked, directories: &str) {
+    fn warn_of_hashes(&self, version: &Subject, locked: &Locked, directories: &str) {
         let printer = &self.session.printer;
         let place = &locked.place;
         if !locked.strangers.is_empty() {
             let strangers = listed(&locked.strangers, MANY);
             printer.warning(&format!(
-                "{subject}: the lock file{directories} has hashes that match no package of {place}, and clients accept packages with these hashes. Compare the file with its last version, or use `--from origin`: {strangers}"
+                "{version}: the lock file{directories} has hashes that match no package of {place}, and clients accept packages with these hashes. Compare the file with its last version, or use `--from origin`: {strangers}"
             ));
         }
         if !locked.uncompared.is_empty() {
             printer.warning(&format!(
-                "{subject}: {} `h1` of the lock file{directories} could not be compared, because {place} does not have all packages: {}",
+                "{version}: {} `h1` of the lock file{directories} could not be compared, because {place} does not have all packages: {}",
                 locked.uncompared.len(),
                 listed(&locked.uncompared, MANY)
             ));
@@ -243,32 +186,36 @@ impl Report<'_> {
         }
     }
 
-    fn file(&self, number: usize) -> Option<File<'_>> {
-        let (path, change) = self.files.get(number)?;
-        let (flaw, change) = (self.flaw(number), change.as_ref().map(Result::as_ref));
+    fn file<'f>(
+        &self,
+        number: usize,
+        path: &'f Path,
+        result: Option<&'f Result<LockChange, CommandError>>,
+    ) -> File<'f> {
+        let (flaw, result) = (self.flaw(number), result.map(Result::as_ref));
         // `install --locked` compares providers and versions only, as `init -lockfile=readonly` does: it has verified the packages by the
         // hashes in the file.
         let ignores_hashes = self.request.is_locked_install();
-        let status = match change {
-            _ if flaw.is_some() => FileStatus::Differs,
-            Some(Err(error)) if error.category() == Category::Differs => FileStatus::Differs,
-            None | Some(Err(_)) => FileStatus::Failed,
-            Some(Ok(change)) if change.is_unchanged => FileStatus::Present,
-            Some(Ok(change)) if ignores_hashes && change.has_same_versions => FileStatus::Present,
+        let status = match result {
+            _ if flaw.is_some() => LockFileStatus::Differs,
+            Some(Err(error)) if error.category() == Category::Differs => LockFileStatus::Differs,
+            None | Some(Err(_)) => LockFileStatus::Failed,
+            Some(Ok(change)) if change.is_unchanged => LockFileStatus::Present,
+            Some(Ok(change)) if ignores_hashes && change.has_same_versions => {
+                LockFileStatus::Present
+            }
             Some(Ok(_)) => match self.request.writing {
-                Writing::Locked => FileStatus::Differs,
-                Writing::DryRun => FileStatus::Planned,
-                Writing::Real => FileStatus::Written,
+                Writing::Locked => LockFileStatus::Differs,
+                Writing::DryRun => LockFileStatus::Planned,
+                Writing::Real => LockFileStatus::Written,
             },
         };
-        let error = change.and_then(Result::err).filter(|_| flaw.is_none());
-        Some(File {
-            path: path.to_string_lossy(),
-            error: error.map(Into::into),
+        File {
+            path,
             status,
             flaw,
-            change,
-        })
+            result,
+        }
     }
 
     /// Why a lock file counts as different although tfoci would not change it.
@@ -281,7 +228,7 @@ impl Report<'_> {
             // Clients keep hashes that match no package, so only a strict check stops at them.
             let has_others = !one.strangers.is_empty() || !one.uncompared.is_empty();
             if self.request.is_strict_check() && has_others {
-                return Some("it has hashes that match no package, or could not be compared");
+                return Some("it has hashes that match no package, or could not be compared. `tfoci lock` keeps such hashes: compare them with `--from origin`, or delete their lines or the provider's block, and run it");
             }
             // Clients check unpacked packages by their `h1` alone, so they refuse a lock file that `--locked` leaves without it.
             let entry = root.needed.get(&one.provider).filter(|_| is_installed)?;
@@ -295,45 +242,43 @@ impl Report<'_> {
     /// Prints whether a file was written, stays as it is, or differs.
     fn print_file(&self, file: &File<'_>) {
         let (request, printer) = (self.request, &self.session.printer);
-        let name = printable_path(Path::new(&*file.path));
-        let change = match file.change {
+        let name = printable_path(file.path);
+        let change = match file.result {
             Some(Ok(change)) => change,
             Some(Err(error)) => return printer.failure(error),
             None => {
-                let (verb, done) = match (request.is_check(), request.installs) {
-                    (true, _) => ("Not checked", "compared"),
-                    (_, true) => ("Not written", "installed"),
-                    _ => ("Not written", "locked"),
+                let verb = match request.is_check() {
+                    true => "Not checked",
+                    false => "Not written",
                 };
-                let text = format!("{name}, because not every provider could be {done}");
+                let text = format!("{name}, because not every provider could be locked");
                 return printer.line(Tone::Warning, verb, &text);
             }
         };
-        match (file.status, file.flaw) {
-            (_, Some(why)) if change.is_unchanged || request.installs => {
-                printer.line(Tone::Warning, "Differs", &format!("{name}: {why}"));
+        let is_needless = change.is_unchanged && change.before.is_empty();
+        let why = match (file.status, file.flaw) {
+            (_, Some(why)) if change.is_unchanged || request.installs => why,
+            (LockFileStatus::Present, _) if is_needless => {
+                "no provider is required, so no file is needed"
             }
-            (FileStatus::Present, _) => {
-                let why = match change.is_unchanged && change.before.is_empty() {
-                    true => ": no provider is required, so no file is needed",
-                    false => "",
-                };
-                printer.line(Tone::Plain, "Unchanged", &format!("{name}{why}"));
-                if !change.is_unchanged {
-                    printer.warning(&format!(
-                        "{name} does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` with the same `--platform` adds them"
-                    ));
-                }
-            }
-            (FileStatus::Written, _) => printer.line(Tone::Done, "Wrote", &name),
-            (FileStatus::Planned, _) => {
+            (LockFileStatus::Planned | LockFileStatus::Differs, _) => {
                 self.print_diff(change, &name);
-                printer.line(Tone::Plain, "Would write", &name);
+                ""
             }
-            _ => {
-                self.print_diff(change, &name);
-                printer.line(Tone::Warning, "Differs", &name);
-            }
+            _ => "",
+        };
+        let (tone, verb) = match file.status {
+            LockFileStatus::Written => (Tone::Done, "Wrote"),
+            LockFileStatus::Present => (Tone::Plain, "Unchanged"),
+            LockFileStatus::Planned => (Tone::Plain, "Would write"),
+            LockFileStatus::Differs | LockFileStatus::Failed => (Tone::Warning, "Differs"),
+        };
+        let colon = if why.is_empty() { "" } else { ": " };
+        printer.line(tone, verb, &format!("{name}{colon}{why}"));
+        if file.status == LockFileStatus::Present && !change.is_unchanged {
+            printer.warning(&format!(
+                "{name} does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` with the same `--platform` adds them"
+            ));
         }
     }
 
@@ -361,28 +306,24 @@ impl Report<'_> {
                 "{unchecked} `h1` of the lock files were not compared, and clients accept packages by them: `--h1 --platform all` downloads the packages and compares them"
             ));
         }
-        if !self.request.is_check() {
-            return;
-        }
-        let differs = |file: &&File<'_>| file.status == FileStatus::Differs;
-        let mut stale = files.iter().filter(differs);
-        if stale.any(|file| file.flaw.is_none() && matches!(file.change, Some(Ok(_)))) {
+        let is_stale = |file: &File<'_>| {
+            let differs = file.status == LockFileStatus::Differs && file.flaw.is_none();
+            differs && matches!(file.result, Some(Ok(_)))
+        };
+        if self.request.is_check() && files.iter().any(is_stale) {
             printer.advise("`tfoci lock` with the same options writes it");
-        }
-        if files.iter().any(|file| file.flaw.is_some()) {
-            printer.advise("`tfoci lock` keeps such hashes: compare them with `--from origin`, or delete their lines or the provider's block, and run it");
         }
     }
 
     /// Prints which commands of the client work now, if each version was installed for this machine.
     fn print_next(&self) {
-        let mut locked = self.results.locked.iter();
+        let locked = &self.results.locked;
         let is_here = |one: &InstalledPackage| one.platform == Platform::current();
-        let are_here = locked.all(|one| one.packages.iter().any(is_here));
+        let are_here = locked.iter().all(|one| one.packages.iter().any(is_here));
         let root = self
             .roots
             .first()
-            .filter(|root| are_here && !root.needed.is_empty());
+            .filter(|_| are_here && !locked.is_empty());
         let Some(client) = root.map(|root| root.target.client().program()) else {
             return;
         };

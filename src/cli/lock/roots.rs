@@ -31,8 +31,42 @@ pub(super) struct Root {
 #[derive(Default)]
 pub(super) struct Roots {
     pub(super) read: Vec<Root>,
-    /// The lock files of those that cannot be read.
+    /// The lock files of those that cannot be locked.
     pub(super) broken: Vec<(PathBuf, CommandError)>,
+}
+
+impl Roots {
+    /// The providers that all directories require.
+    pub(super) fn providers(&self) -> impl Iterator<Item = &ProviderAddr> {
+        self.read.iter().flat_map(|root| root.needed.keys())
+    }
+
+    /// Leaves out the directories with an error.
+    pub(super) fn set_aside(&mut self, error: impl Fn(&Root) -> Option<CommandError>) {
+        self.read.retain(|root| {
+            let failed = error(root).map(|error| (root.target.path.clone(), error));
+            let is_sound = failed.is_none();
+            self.broken.extend(failed);
+            is_sound
+        });
+    }
+
+    /// The client of the directories, whose CLI configuration says where to look for providers; `--from` says it for both clients.
+    pub(super) fn client(&self, request: &LockRequest) -> Result<Option<Client>, CommandError> {
+        let mut roots = self.read.iter();
+        let of = |client| move |root: &&Root| root.target.client() == client;
+        let tofu = roots.clone().find(of(Client::OpenTofu));
+        let terraform = roots.clone().find(of(Client::Terraform));
+        if let (Some(tofu), Some(terraform), None) = (tofu, terraform, &request.from) {
+            let [tofu, terraform] = [tofu, terraform].map(|root| printable_path(&root.directory));
+            let message = format!(
+                "the directories are of different clients\n  tofu: {tofu}\n  terraform: {terraform}"
+            );
+            return Err(CommandError::usage(message)
+                .advising("run it once for each client, with its directories"));
+        }
+        Ok(roots.next().map(|root| root.target.client()))
+    }
 }
 
 /// Reads all directories and their lock files. One that cannot be read does not stop the others.
@@ -43,7 +77,9 @@ pub(super) async fn read(request: &LockRequest, session: &Session) -> Result<Roo
         directories => directories,
     };
     if directories.len() > 1 && request.lock_file.is_some() {
-        return Err(CommandError::OneLockFile);
+        return Err(CommandError::usage(
+            "`--lock-file` names the lock file of one directory\n  received several `--chdir`",
+        ));
     }
     // With addresses, the other providers of the configuration stay locked.
     let how = match request.installs && request.providers.is_empty() {
@@ -86,25 +122,11 @@ pub(super) fn locked_below(above: &Path) -> Result<Vec<PathBuf>, CommandError> {
             locked.push(directory);
         }
     }
-    match locked.is_empty() {
-        true => Err(CommandError::NothingLocked(above.to_owned())),
-        false => Ok(locked),
+    if locked.is_empty() {
+        let message = format!("no lock file is in {} or below it", printable_path(above));
+        return Err(CommandError::plain(Category::NotFound, message));
     }
-}
-
-/// The client of the directories, whose CLI configuration says where to look for providers; `--from` says it for both clients.
-pub(super) fn client(
-    roots: &[Root],
-    request: &LockRequest,
-) -> Result<Option<Client>, CommandError> {
-    let of = |client| roots.iter().find(|root| root.target.client() == client);
-    match (of(Client::OpenTofu), of(Client::Terraform)) {
-        (Some(tofu), Some(terraform)) if request.from.is_none() => Err(CommandError::TwoClients {
-            tofu: tofu.directory.clone(),
-            terraform: terraform.directory.clone(),
-        }),
-        _ => Ok(roots.first().map(|root| root.target.client())),
-    }
+    Ok(locked)
 }
 
 async fn read_one(
@@ -115,7 +137,7 @@ async fn read_one(
     session: &Session,
 ) -> Result<Root, CommandError> {
     let implied = session.implied_client().filter(|_| !lock_file.exists());
-    let target = LockTarget::read(lock_file, request.client.or(implied), how)?;
+    let target = LockTarget::read(lock_file, request.client().or(implied), how)?;
     let configured = configured(directory, &target, request, session).await?;
     Ok(Root {
         directory: directory.to_owned(),
@@ -155,11 +177,16 @@ async fn configured(
         .into());
     }
     if let Some(source) = requirements.not_followed.first() {
-        return Err(CommandError::ModuleMissing {
-            directory: directory.to_owned(),
-            source_address: printable(source),
-            client,
-        });
+        let (root, program) = (printable_path(directory), client.program());
+        let message = format!(
+            "{root} calls a module that is not on this disk\n  {}",
+            printable(source)
+        );
+        return Err(
+            CommandError::plain(Category::NotFound, message).advising(format!(
+                "`{program} -chdir={root} get` downloads the modules"
+            )),
+        );
     }
     if let Some(state) = &requirements.unread_state {
         let (path, program) = (printable_path(&target.path), client.program());
@@ -197,15 +224,16 @@ fn entries(
     } in selections
     {
         if entries.contains_key(&provider) {
-            return Err(CommandError::NamedTwice(Box::new(provider)));
+            return Err(CommandError::usage(format!("{provider} is named twice"))
+                .advising("name it once: `ADDR@'A, B'` joins constraints"));
         }
         let (mut of_file, mut stated) = (constraints.clone(), Vec::new());
         if let Some(configured) = &configured {
             let Some(required) = configured.providers.get(&provider) else {
-                return Err(CommandError::NotRequired {
-                    provider: Box::new(provider),
-                    directory: directory.to_owned(),
-                });
+                let message = format!("{} does not require {provider}", printable_path(directory));
+                return Err(CommandError::plain(Category::NotFound, message).advising(
+                    "add it to `required_providers`, or name another directory with `--chdir`",
+                ));
             };
             of_file = required.clone();
             let lines = configured.stated.get(&provider).into_iter().flatten();

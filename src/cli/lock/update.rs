@@ -2,67 +2,78 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::configuration;
 use tfoci::constraint::VersionConstraints;
-use tfoci::error::printable_path;
-use tfoci::event::Reporter;
+use tfoci::error::{Category, printable_path};
 use tfoci::hash::PackageHash;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
 use tfoci::lock::{Needed, Results, Task, lock};
-use tfoci::lockfile::LockedProvider;
+use tfoci::lockfile::{Client, LockedProvider};
 use tfoci::source::filesystem_mirror;
 
 use super::methods::Methods;
-use super::report::Report;
+use super::report::Outcome;
 use super::roots::{self, Root, Roots};
 use super::{LockRequest, Writing};
 use crate::cli::Ending;
-use crate::cli::error::{CommandError, LockDifference};
-use crate::cli::progress::Progress;
+use crate::cli::error::{CommandError, required_by};
+use crate::cli::report::{Extent, INSTALL, LOCK};
 use crate::cli::session::{Session, consequence, data_directory, has_data_directory};
 
 /// The directory in which clients look for providers without any configuration.
 const PLUGINS: &str = "terraform.d/plugins";
+
+/// The advice about a lock file without `h1`.
+const WITH_H1: &str = "`tfoci lock --h1` with the same options writes it; commit the file";
+
+/// What differs, and what to do about it.
+type Difference = Option<(String, String)>;
 
 /// Locks providers, and installs them if the request says so.
 pub(in crate::cli) async fn update(
     request: LockRequest,
     session: &Session,
 ) -> Result<Ending, CommandError> {
-    let Roots {
-        read: mut roots,
-        mut broken,
-    } = roots::read(&request, session).await?;
-    let client = roots::client(&roots, &request)?;
-    if let Some(file) = &request.trust.trust.trust {
+    let mut roots = roots::read(&request, session).await?;
+    let client = roots.client(&request)?;
+    if let Some(file) = &request.lock.trust.trust.trust {
         let consequence = match request.options.trust_store {
             true => "no key is pinned, and `--trust-store` believes the store or mirror",
-            false => consequence(&request.trust),
+            false => consequence(&request.lock.trust),
         };
-        let (policy, providers) = (&request.options.trust.policy, providers(&roots));
-        session.warn_of_unmatched_in(file, policy, providers, consequence);
+        let policy = &request.options.trust.policy;
+        session.warn_of_unmatched_in(file, policy, roots.providers(), consequence);
     }
-    compare(&mut roots, &mut broken, &request, session)?;
+    compare(&mut roots, &request, session)?;
     // The hosts that only configurations name: a stranger may have written these. The user names those of addresses.
-    let strangers = providers(&roots).filter(|_| request.providers.is_empty());
+    let strangers = roots.providers().filter(|_| request.providers.is_empty());
     let strangers: BTreeSet<&Hostname> = strangers.map(ProviderAddr::hostname).collect();
     let methods = Methods::new(request.from.as_deref(), client, &strangers, session)?;
     if request.directories.len() > 1 {
-        let no_method = |root: &Root| root.needed.keys().find_map(|one| methods.of(one).err());
-        set_aside(&mut roots, &mut broken, no_method);
+        roots.set_aside(|root| root.needed.keys().find_map(|one| methods.of(one).err()));
     }
+    let Roots {
+        read: roots,
+        broken,
+    } = roots;
     let tasks = tasks(&roots, &methods)?;
-    let progress = Progress::begin(&session.printer, tasks.len(), false);
-    let reporter: Arc<dyn Reporter> = Arc::clone(&progress) as _;
     let installation = installation(&request, &roots, session)?;
+    let verb = match request.installs {
+        true => INSTALL,
+        false => LOCK,
+    };
+    let extent = Extent {
+        providers: tasks.len(),
+        dry_run: request.dry_run || request.is_check(),
+        only_changed: false,
+    };
+    let reporter = session.report.locking(verb, extent);
     let installer = installation
         .as_ref()
         .map(|installation| Installer::new(installation, &reporter));
     let results = lock(&tasks, &request.options, installer.as_ref(), &reporter).await;
-    progress.clear();
     let mut files = Vec::new();
     for (file, root) in roots.iter().enumerate() {
         let change = match (locked(file, root, &results), request.writing) {
@@ -75,42 +86,40 @@ pub(in crate::cli) async fn update(
     }
     let broken = broken.into_iter();
     files.extend(broken.map(|(path, error)| (path, Some(Err(error)))));
-    let report = Report {
+    let outcome = Outcome {
         request: &request,
         session,
         roots: &roots,
         results,
         files,
     };
-    Ok(report.print())
-}
-
-fn providers(roots: &[Root]) -> impl Iterator<Item = &ProviderAddr> {
-    roots.iter().flat_map(|root| root.needed.keys())
+    Ok(outcome.print())
 }
 
 /// Compares the lock files with what is required, before anything is looked up.
 fn compare(
-    roots: &mut Vec<Root>,
-    broken: &mut Vec<(PathBuf, CommandError)>,
+    roots: &mut Roots,
     request: &LockRequest,
     session: &Session,
 ) -> Result<(), CommandError> {
-    let differs = |root: &Root| {
-        difference(root, request).map_or_else(Some, |difference| {
-            let path = root.target.path.clone();
-            difference.map(|difference| CommandError::LockDiffers { path, difference })
-        })
+    let differs = |root: &Root| match difference(root, request) {
+        Ok(difference) => difference.map(|(difference, advice)| {
+            let path = printable_path(&root.target.path);
+            let message =
+                format!("{path} does not lock what the configuration requires\n  {difference}");
+            CommandError::plain(Category::Differs, message).advising(advice)
+        }),
+        Err(error) => Some(error),
     };
     if request.is_locked_install()
-        && let Some(error) = roots.iter().find_map(differs)
+        && let Some(error) = roots.read.iter().find_map(differs)
     {
         return Err(error);
     }
     if request.is_check() {
-        set_aside(roots, broken, differs);
+        roots.set_aside(differs);
     }
-    for root in roots {
+    for root in &mut roots.read {
         warn_of_client(root, session);
         if request.installs {
             refuse_links(root)?;
@@ -121,45 +130,57 @@ fn compare(
     Ok(())
 }
 
-/// The first difference between a lock file and what is required. No host is asked about a provider without an entry: a stranger may have
-/// named it.
-fn difference(root: &Root, request: &LockRequest) -> Result<Option<LockDifference>, CommandError> {
-    let (target, installs) = (&root.target, request.installs);
-    if installs && target.file.is_none() && !root.needed.is_empty() {
-        return Ok(Some(LockDifference::NoFile));
+/// The first difference between a lock file and what is required, and what to do about it. No host is asked about a provider without an entry: a
+/// stranger may have named it.
+fn difference(root: &Root, request: &LockRequest) -> Result<Difference, CommandError> {
+    let target = &root.target;
+    if request.installs && target.file.is_none() && !root.needed.is_empty() {
+        return Ok(Some((
+            "there is no such file".to_owned(),
+            WITH_H1.to_owned(),
+        )));
     }
     let lacks = |provider: &ProviderAddr| target.entry(provider).is_none();
     let mut entries = root.needed.iter();
     if let Some((provider, entry)) = entries.find(|(provider, _)| lacks(provider)) {
-        let client = request.client;
-        return Ok(Some(LockDifference::Missing {
-            provider: provider.clone(),
-            stated: entry.stated.clone(),
-            client: client.filter(|client| target.written_by() != Some(*client)),
-        }));
+        let client = request
+            .client()
+            .filter(|one| target.written_by() != Some(*one));
+        let advice = match client.map(Client::program) {
+            Some(client) => format!("the file is not one of {client}: leave out `--client`"),
+            None => "`tfoci lock` brings it up to date; commit the file".to_owned(),
+        };
+        let stated = required_by(&entry.stated);
+        return Ok(Some((format!("{provider} is not in it{stated}"), advice)));
     }
-    // With addresses, the lock file may have other providers too.
-    let is_all = request.providers.is_empty();
-    if !installs {
-        // Clients would find packages in the directory in which they are started, whatever `-chdir` says.
-        let places = [PathBuf::from(PLUGINS), root.directory.join(PLUGINS)];
-        for directory in places.into_iter().filter(|_| is_all) {
-            let offered =
-                filesystem_mirror::providers(&directory).map_err(configuration::Error::from)?;
-            if let Some(provider) = offered.into_iter().find(lacks) {
-                return Ok(Some(LockDifference::Offered {
-                    provider,
-                    directory,
-                }));
-            }
+    if request.installs {
+        return Ok(installed_difference(root, request));
+    }
+    // Clients would find packages in the directory in which they are started, whatever `-chdir` says. With addresses, the lock file may have
+    // other providers too.
+    let places = [PathBuf::from(PLUGINS), root.directory.join(PLUGINS)];
+    for directory in places.iter().filter(|_| request.providers.is_empty()) {
+        let offered = filesystem_mirror::providers(directory).map_err(configuration::Error::from)?;
+        if let Some(provider) = offered.into_iter().find(lacks) {
+            let directory = printable_path(directory);
+            let difference = format!("{provider} is not in it, and {directory} has packages of it");
+            let advice = format!("if nothing requires it, remove it from {directory}");
+            return Ok(Some((difference, advice)));
         }
-        return Ok(None);
     }
-    if let Some(other) = unrequired(root).next().filter(|_| is_all) {
-        return Ok(Some(LockDifference::Unrequired {
-            provider: other.clone(),
-            client: target.client(),
-        }));
+    Ok(None)
+}
+
+/// What is wrong with the entries of a lock file that has all that is to be installed.
+fn installed_difference(root: &Root, request: &LockRequest) -> Difference {
+    // With addresses, the lock file may have other providers too.
+    if let Some(other) = unrequired(root)
+        .next()
+        .filter(|_| request.providers.is_empty())
+    {
+        let program = root.target.client().program();
+        let advice = format!("`{program} init` removes it; or delete its block");
+        return Some((format!("{other} is in it, and is not required"), advice));
     }
     // Only the packages tell to which platform an `h1` belongs. A later step reports a version that does not satisfy the constraints.
     let lacks_h1 = |(_, entry): &(&ProviderAddr, &Needed)| {
@@ -167,10 +188,10 @@ fn difference(root: &Root, request: &LockRequest) -> Result<Option<LockDifferenc
             !hashes.iter().any(PackageHash::is_h1) && entry.admitted.admits(version)
         })
     };
-    let provider = root.needed.iter().find(lacks_h1);
-    Ok(provider.map(|(provider, _)| LockDifference::NoH1 {
-        provider: provider.clone(),
-    }))
+    let (provider, _) = root.needed.iter().find(lacks_h1)?;
+    let difference =
+        format!("the entry of {provider} has no `h1`, by which clients check what is installed");
+    Some((difference, WITH_H1.to_owned()))
 }
 
 /// Warns of a lock file that becomes one of the other client.
@@ -221,7 +242,12 @@ fn refuse_links(root: &Root) -> Result<(), CommandError> {
     let data = root.directory.join(data_directory());
     let mut paths = [data.clone(), data.join("providers")].into_iter();
     match paths.find(|path| path.is_symlink() && !has_data_directory()) {
-        Some(link) => Err(CommandError::DataLink { link }),
+        Some(link) => {
+            let link = printable_path(&link);
+            let message = format!("{link} is a link, which could lead anywhere");
+            Err(CommandError::plain(Category::Local, message)
+                .advising("name the directory that it leads to with TF_DATA_DIR"))
+        }
         None => Ok(()),
     }
 }
@@ -265,20 +291,6 @@ fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, Comma
         "the plugin cache {path} is not a directory, so packages are installed without it; create it first, because clients do not create it either"
     ));
     Ok(None)
-}
-
-/// Moves the directories with an error to `broken`.
-fn set_aside(
-    roots: &mut Vec<Root>,
-    broken: &mut Vec<(PathBuf, CommandError)>,
-    error: impl Fn(&Root) -> Option<CommandError>,
-) {
-    roots.retain(|root| {
-        let failed = error(root);
-        let is_sound = failed.is_none();
-        broken.extend(failed.map(|error| (root.target.path.clone(), error)));
-        is_sound
-    });
 }
 
 /// One task for each provider, with the entries of the roots in their order.

@@ -70,6 +70,7 @@ fn cells(row: &Row) -> [String; 6] {
                 format!("{status} ({category})"),
             )
         }
+        None if totals.packages == 0 => (row.count.clone(), String::new(), status),
         None => (
             totals.packages.to_string(),
             HumanBytes(totals.size).to_string(),
@@ -106,6 +107,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::cli::error::CommandError;
+    use crate::cli::report::Destination;
 
     #[test]
     fn text_is_no_markup() {
@@ -131,7 +133,11 @@ mod tests {
     fn failure(_: usize) -> Row {
         let provider = "example.com/acme/demo".parse().unwrap();
         let error = CommandError::usage("no provider is named");
-        Row::failed(Subject::provider(&provider), error, true)
+        Row::failed(
+            Subject::provider(&provider),
+            error,
+            &Destination::Directory(None),
+        )
     }
 
     #[test]

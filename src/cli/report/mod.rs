@@ -1,4 +1,4 @@
-//! The report of `push`, `mirror`, `copy`, `install` and `site`: one row for each provider version.
+//! The report of `push`, `mirror`, `copy`, `install`, `lock` and `site`: one row for each provider version.
 //!
 //! A [`Row`] is made from what became of a version, and is rendered three times: as a line with its results, as JSON, and in the summary of a
 //! job of GitHub Actions ([`job_summary`]). The report collects rows during the run, and prints the rest at its end, even if it is interrupted.
@@ -27,7 +27,7 @@ use super::printer::{Printer, Tone};
 use super::progress::Progress;
 use super::render::{Mirror, ProviderInstallationView};
 use alike::Alike;
-use row::Row;
+pub(super) use row::Row;
 use totals::Totals;
 
 /// The verbs of a summary: what was done, and what a dry run would do.
@@ -37,6 +37,7 @@ pub(super) const PUSH: Verb = ("Pushed", "Would push");
 pub(super) const MIRROR: Verb = ("Mirrored", "Would mirror");
 pub(super) const COPY: Verb = ("Copied", "Would copy");
 pub(super) const INSTALL: Verb = ("Installed", "Would install");
+pub(super) const LOCK: Verb = ("Locked", "Would lock");
 pub(super) const SITE: Verb = ("Wrote", "Would write");
 
 /// The extent of a run and of its report.
@@ -63,6 +64,8 @@ enum Destination {
     Store(Http),
     /// A directory, and the mirror that the CLI configuration of clients names for it.
     Directory(Option<Mirror>),
+    /// Lock files, and perhaps the packages of a working directory.
+    LockFiles(Vec<json::LockFile>),
 }
 
 /// A run and its results so far.
@@ -91,6 +94,8 @@ struct Run {
 struct Document<'a> {
     schema: u32,
     providers: &'a [Row],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<&'a [json::LockFile]>,
     /// The keys of `--pin-new`.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pins: &'a [json::Pin],
@@ -129,6 +134,11 @@ impl Report {
         mirror: Option<Mirror>,
     ) -> Arc<dyn Reporter> {
         self.begin(verb, extent, Destination::Directory(mirror))
+    }
+
+    /// Starts the report of a run that updates or compares lock files. They are written at its end, so it has no result if it is interrupted.
+    pub(super) fn locking(&self, verb: Verb, extent: Extent) -> Arc<dyn Reporter> {
+        self.begin(verb, extent, Destination::LockFiles(Vec::new()))
     }
 
     fn begin(&self, verb: Verb, extent: Extent, destination: Destination) -> Arc<dyn Reporter> {
@@ -175,7 +185,13 @@ impl Report {
         }
     }
 
-    fn add(&self, row: Row) {
+    /// Adds what became of the lock files.
+    pub(super) fn lock_files(&self, files: Vec<json::LockFile>) {
+        self.change(|run| run.destination = Destination::LockFiles(files));
+    }
+
+    /// Adds a version.
+    pub(super) fn add(&self, row: Row) {
         self.change(|run| {
             run.totals.add(&row.totals);
             run.progress.complete(&row.subject, row.totals.packages);
@@ -205,8 +221,7 @@ impl Report {
             if !run.alike.repeats(&error, &subject) {
                 self.printer.failure(&error);
             }
-            let is_published = matches!(run.destination, Destination::Store(_));
-            run.rows.push(Row::failed(subject, error, is_published));
+            run.rows.push(Row::failed(subject, error, &run.destination));
         });
     }
 
@@ -259,7 +274,7 @@ impl Report {
 
     /// Prints the results so far, and that the run was interrupted.
     pub(super) fn interrupted(&self) {
-        match self.run().take() {
+        match self.run().take().filter(|run| !run.is_locking()) {
             Some(run) => run.print(&self.printer, Some(json::Error::interrupted())),
             None => {
                 self.printer.interrupted(None);
@@ -292,8 +307,10 @@ impl Run {
         self.progress.clear();
         printer.groups_left();
         // The order does not depend on timing. Versions that were not published come last.
-        let fails_last = matches!(self.destination, Destination::Store(_));
-        self.rows.sort_by_cached_key(|row| row.place(fails_last));
+        if !self.is_locking() {
+            let fails_last = matches!(self.destination, Destination::Store(_));
+            self.rows.sort_by_cached_key(|row| row.place(fails_last));
+        }
         self.alike.print(printer);
         self.print_withdrawn(printer);
         for row in &self.rows {
@@ -323,19 +340,25 @@ impl Run {
             let next = format!("{done}: run the same command again to go on");
             printer.interrupted((!self.extent.dry_run).then_some(&next));
         }
-        let http = match &self.destination {
-            Destination::Store(http) => Some(http),
-            Destination::Directory(_) => None,
+        let (http, files) = match &self.destination {
+            Destination::Store(http) => (Some(http), None),
+            Destination::Directory(_) => (None, None),
+            Destination::LockFiles(files) => (None, Some(files.as_slice())),
         };
         printer.document(&Document {
             schema: json::SCHEMA,
             providers: &self.rows,
+            files,
             pins: &self.pins,
             deleted: &self.deleted,
             bytes: http.map(|_| self.totals.written),
             requests: http.map(Http::requests),
             error: interruption.or_else(|| self.error.as_ref().map(json::Error::from)),
         });
+    }
+
+    fn is_locking(&self) -> bool {
+        matches!(self.destination, Destination::LockFiles(_))
     }
 
     fn failed(&self) -> impl Iterator<Item = &Row> {
@@ -368,6 +391,8 @@ impl Run {
             // A run with one failure has its error message, and an interrupted run without results has the message about the interruption.
             (1, 1) => {}
             (0, _) if is_interrupted => {}
+            // The lines of the lock files tell it.
+            _ if self.is_locking() && self.totals.packages == 0 => {}
             (_, 0) => printer.line(Tone::Done, verb, text),
             (_, failed) => {
                 let text = format!("{text}; {failed} of {all} failed");

@@ -7,7 +7,8 @@ use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
 use tfoci::error::counted;
 use tfoci::event::{Subject, Transfer};
-use tfoci::install::Installed;
+use tfoci::install::{Installed, InstalledPackage};
+use tfoci::lock::Locked;
 use tfoci::outcome::{Change, PlatformChange, Published};
 use tfoci::version::Version;
 
@@ -17,14 +18,16 @@ use super::super::finished_line::FinishedLine;
 use super::super::json;
 use super::super::printer::{Printer, Tone};
 use super::super::progress::tone;
-use super::Totals;
+use super::{Destination, Totals};
 
 /// What became of a provider version, or of a provider that failed as a whole.
-pub(super) struct Row {
+pub(in crate::cli) struct Row {
     /// The version, and its destination if there are several.
     pub(super) subject: Subject,
     /// What was done, or would be.
     pub(super) verb: &'static str,
+    /// What its line counts: its packages, or the hashes of a lock file.
+    pub(super) count: String,
     pub(super) totals: Totals,
     pub(super) authentication: Option<Authentication>,
     /// The lines on stdout: the reference of a published version, or the paths of installed packages.
@@ -39,6 +42,7 @@ pub(super) struct Row {
 enum Document {
     Published(Box<Published>),
     Installed(Installed),
+    Locked(Box<Locked>),
     Failed {
         provider: ProviderAddr,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,8 +53,10 @@ enum Document {
         /// Only for stores.
         #[serde(skip_serializing_if = "Option::is_none")]
         status: Option<&'static str>,
-        packages: [(); 0],
-        /// Only for installed packages.
+        /// Not for lock files.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        packages: Option<[(); 0]>,
+        /// Not for stores.
         #[serde(skip_serializing_if = "Option::is_none")]
         hashes: Option<[(); 0]>,
         error: json::Error,
@@ -67,6 +73,12 @@ impl Row {
     pub(super) fn published(subject: Subject, published: Published, format: Format) -> Self {
         let packages = published.packages.iter();
         let is_present = published.status == Change::Present;
+        let totals = Totals {
+            versions: usize::from(!is_present),
+            beside: published.beside.map_or(0, |beside| beside.moved),
+            written: published.bytes,
+            ..Totals::of(packages.map(|one| (one.status, one.size)))
+        };
         Self {
             subject,
             verb: match published.status {
@@ -76,12 +88,14 @@ impl Row {
                 Change::WouldCopy => "Would copy",
                 Change::WouldUpdate => "Would update",
             },
-            totals: Totals {
-                versions: usize::from(!is_present),
-                beside: published.beside.map_or(0, |beside| beside.moved),
-                written: published.bytes,
-                ..Totals::of(packages.map(|one| (one.status, one.size)))
+            // The store may have more packages of the version than this run knows of.
+            count: match (published.status, totals.added()) {
+                (Change::Updated | Change::WouldUpdate, new @ 1..) => {
+                    format!("{new} of its packages")
+                }
+                _ => counted(totals.packages, "package"),
             },
+            totals,
             authentication: published.authentication.clone(),
             results: vec![published.reference.clone()],
             error: None,
@@ -90,30 +104,66 @@ impl Row {
     }
 
     pub(super) fn installed(installed: Installed, format: Format) -> Self {
-        let packages = installed.packages.iter();
-        let totals = Totals::of(packages.clone().map(|one| (one.transfer, Some(one.size))));
-        let is_planned = packages
-            .clone()
-            .any(|one| one.transfer == Transfer::Planned);
+        let subject = Subject::version(&installed.provider, &installed.version);
+        let row = Self::delivered(subject, &installed.packages);
         Self {
-            subject: Subject::version(&installed.provider, &installed.version),
+            authentication: Some(installed.authentication.clone()),
+            document: (format == Format::Json).then_some(Document::Installed(installed)),
+            ..row
+        }
+    }
+
+    /// A version that lock files record. `verb` says what becomes of them, if the version is not installed too; `None` if they have it already.
+    pub(in crate::cli) fn locked(
+        subject: Subject,
+        locked: &Locked,
+        verb: Option<&'static str>,
+        format: Format,
+    ) -> Self {
+        let mut row = Self::delivered(subject, &locked.packages);
+        if locked.packages.is_empty() {
+            row.verb = verb.unwrap_or(PRESENT);
+            row.totals.versions = usize::from(verb.is_some());
+            row.count = match locked.hashes.len() {
+                1 => "1 hash".to_owned(),
+                count => format!("{count} hashes"),
+            };
+        }
+        row.authentication = Some(locked.authentication.clone());
+        let document = || Document::Locked(Box::new(locked.clone()));
+        row.document = (format == Format::Json).then(document);
+        row
+    }
+
+    /// A version whose packages are in a directory now.
+    fn delivered(subject: Subject, packages: &[InstalledPackage]) -> Self {
+        let sizes = packages.iter().map(|one| (one.transfer, Some(one.size)));
+        let totals = Totals::of(sizes);
+        let is_planned = packages.iter().any(|one| one.transfer == Transfer::Planned);
+        let paths = packages.iter().map(|one| one.path.display().to_string());
+        Self {
+            subject,
             verb: match totals.versions {
                 0 => PRESENT,
                 _ if is_planned => "Would copy",
                 _ if totals.mounted == totals.added() => "Reused",
                 _ => "Copied",
             },
+            count: counted(totals.packages, "package"),
             totals,
-            authentication: Some(installed.authentication.clone()),
-            results: packages.map(|one| one.path.display().to_string()).collect(),
+            authentication: None,
+            results: paths.collect(),
             error: None,
-            document: (format == Format::Json).then_some(Document::Installed(installed)),
+            document: None,
         }
     }
 
-    pub(super) fn failed(subject: Subject, error: CommandError, is_published: bool) -> Self {
+    pub(super) fn failed(subject: Subject, error: CommandError, into: &Destination) -> Self {
+        let is_published = matches!(into, Destination::Store(_));
+        let is_locked = matches!(into, Destination::LockFiles(_));
         Self {
             verb: "Failed",
+            count: String::new(),
             totals: Totals::default(),
             authentication: None,
             results: Vec::new(),
@@ -122,7 +172,7 @@ impl Row {
                 version: subject.version.clone(),
                 destination: subject.destination.clone(),
                 status: is_published.then_some("failed"),
-                packages: [],
+                packages: (!is_locked).then_some([]),
                 hashes: (!is_published).then_some([]),
                 error: json::Error::from(&error),
             }),
@@ -159,21 +209,15 @@ impl Row {
         if self.is_unchanged() && printer.is_terse() {
             return;
         }
-        let Totals {
-            packages, copied, ..
-        } = self.totals;
-        // The store may have more packages of the version than this run knows of.
-        let count = match (self.verb, self.totals.added()) {
-            ("Updated" | "Would update", new @ 1..) => format!("{new} of its packages"),
-            _ => counted(packages, "package"),
-        };
+        let copied = self.totals.copied;
         let line = FinishedLine {
             subject: &self.subject,
-            count,
+            count: &self.count,
             size: (copied > 0).then(|| HumanBytes(copied).to_string()),
             authentication,
         };
-        printer.version(&self.subject, tone(authentication), self.verb, &line);
+        let has_packages = self.totals.packages > 0;
+        printer.version(tone(authentication), self.verb, &line, has_packages);
     }
 }
 

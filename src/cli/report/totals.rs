@@ -69,6 +69,9 @@ impl Totals {
             return format!("nothing: {packages} already present,");
         }
         let versions = counted(self.versions, "version");
+        if self.packages == 0 {
+            return versions;
+        }
         let packages = counted(self.added(), "package");
         let bytes = HumanBytes(self.copied.saturating_add(self.beside));
         let how = if dry_run { "to copy" } else { "copied" };
