@@ -166,11 +166,11 @@ impl<B: PackageBlob> Download<B> {
         if let Some(front) = &next
             && suits(front)?
         {
-            if let Some(read) = self.arriving(next, &mut body, read).await? {
-                return Ok(Some(read));
+            let read = self.arriving(next, &mut body, read).await?;
+            if read.is_none() {
+                self.to(write).await?;
             }
-            body = self.start().await?;
-            next = self.next(&mut body).await?;
+            return Ok(read);
         }
         while let Some(chunk) = next {
             write(&chunk)?;

@@ -1,6 +1,6 @@
 //! Installation methods: where clients install providers from, and the versions that they find there.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::address::ProviderAddr;
 use crate::error::Category;
@@ -97,8 +97,7 @@ impl Found<'_> {
 /// The versions of a provider in all its methods.
 pub(super) struct Listing<'a> {
     pub(super) provider: &'a ProviderAddr,
-    /// In ascending order.
-    found: Vec<Found<'a>>,
+    found: BTreeMap<Version, Found<'a>>,
     /// The side of failures that concern no single version: the first method that knows the provider.
     pub(super) at: At,
 }
@@ -111,8 +110,7 @@ impl<'a> Listing<'a> {
     /// A method fails otherwise, or none knows the provider.
     pub(super) async fn of(task: &'a Task<'a>) -> Result<Self, Failure> {
         let provider = task.provider;
-        let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
-        let (mut unknown, mut at) = (None, None);
+        let (mut found, mut unknown, mut at) = (BTreeMap::new(), None, None);
         for method in &task.methods {
             let versions = match method.versions(provider).await {
                 Ok(versions) => versions,
@@ -123,16 +121,15 @@ impl<'a> Listing<'a> {
                 Err(failure) => return Err(failure),
             };
             at.get_or_insert_with(|| method.at(provider));
-            let new = versions
-                .into_iter()
-                .filter(|one| seen.insert(one.version.version().clone()));
-            found.extend(new.map(|available| Found {
-                provider,
-                method,
-                available,
-            }));
+            for available in versions {
+                let version = available.version.version().clone();
+                found.entry(version).or_insert(Found {
+                    provider,
+                    method,
+                    available,
+                });
+            }
         }
-        found.sort_by(|a, b| a.version().cmp(b.version()));
         match (at, unknown) {
             (None, Some(failure)) => Err(failure),
             (at, _) => Ok(Self {
@@ -145,11 +142,11 @@ impl<'a> Listing<'a> {
 
     /// The versions, ascending.
     pub(super) fn versions(&self) -> impl Iterator<Item = &Version> {
-        self.found.iter().map(Found::version)
+        self.found.keys()
     }
 
     /// The entry of a version.
     pub(super) fn get(&self, version: &Version) -> Option<&Found<'a>> {
-        self.found.iter().find(|found| found.version() == version)
+        self.found.get(version)
     }
 }
