@@ -16,6 +16,7 @@ use crate::support::programs::has;
 use crate::support::release::sha256;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
+use crate::support::tls::Authority;
 
 use super::{origin, platforms, read, scene};
 
@@ -341,4 +342,22 @@ fn a_dry_run_says_what_a_locked_installation_does() {
     dry_run().exits(4);
     assert!(!scene.path("ours/.terraform").exists());
     assert_eq!(read(&scene, &format!("ours/{LOCK}")), without);
+}
+
+/// Nobody reads the same error once for each provider.
+#[test]
+fn one_cause_of_several_failures_is_one_error() {
+    let (origin, scene) = given();
+    let ca = Authority::new("others").write(&scene, "others.pem");
+    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
+    for command in ["lock", "install"] {
+        let run = scene.tfoci([command, "--chdir", "ours", "--format", "json"]);
+        let run = run.exits(1);
+        assert_eq!(run.stderr.matches("error: ").count(), 1, "{}", run.stderr);
+        let other = format!("1 more failed in the same way at {}", origin.host());
+        assert!(run.stderr.contains(&other), "{}", run.stderr);
+        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        let failed = document["providers"].as_array().unwrap().iter();
+        assert_eq!(failed.filter(|one| one["error"].is_object()).count(), 2);
+    }
 }
