@@ -174,12 +174,12 @@ pub struct Results {
 }
 
 impl Results {
+    /// Adds the result of a provider for one lock file. The others are of the same provider.
     fn add(&mut self, file: usize, result: Result<Locked, Failure>) {
         match result {
             Ok(new) => {
                 let is_same = |one: &&mut Locked| {
-                    one.provider == new.provider
-                        && one.version == new.version
+                    one.version == new.version
                         && one.hashes == new.hashes
                         && one.strangers == new.strangers
                         && one.uncompared == new.uncompared
@@ -224,9 +224,8 @@ pub async fn lock(
     let mut locking = pin!(locking.buffered(PROVIDERS));
     let mut results = Results::default();
     while let Some(of_provider) = locking.next().await {
-        for (file, result) in of_provider {
-            results.add(file, result);
-        }
+        results.locked.extend(of_provider.locked);
+        results.failed.extend(of_provider.failed);
     }
     results
 }
@@ -242,21 +241,20 @@ struct Journey<'a> {
 }
 
 impl Journey<'_> {
-    /// The result for each lock file that needs the provider.
-    async fn lock(&self, task: &Task<'_>) -> Vec<(usize, Result<Locked, Failure>)> {
+    async fn lock(&self, task: &Task<'_>) -> Results {
         // Without a required pinned key every version fails, so nothing is requested.
         let listing = match self.options.trust.rule_for(task.provider) {
             Ok(_) => Listing::of(task).await,
             Err(problem) => Err(problem.of(Subject::provider(task.provider), At::Here)),
         };
         let mut known = Known::new();
-        let mut results = Vec::new();
+        let mut results = Results::default();
         for (file, entry) in &task.entries {
             let locked = match &listing {
                 Ok(listing) => self.lock_one(entry, listing, &mut known).await,
                 Err(failure) => Err(failure.clone()),
             };
-            results.push((*file, locked));
+            results.add(*file, locked);
         }
         results
     }

@@ -52,7 +52,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("mirror", 1144),
     ("examine", 455),
     ("install", 1209),
-    ("lock", 1164),
+    ("lock", 1162),
     ("copy", 686),
     ("site", 659),
     ("serve", 3898),
