@@ -4,10 +4,9 @@ mod kind;
 
 use std::path::PathBuf;
 
-use super::action::Action;
 use super::known::KnownRegistry;
 use super::phrases::{because, by, marker, received_bytes, sent, unauthorized, user};
-use super::requested::{Listed, Requested};
+use super::requested::Requested;
 use crate::blob::{self, ReadError};
 use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;
@@ -160,11 +159,11 @@ pub enum Error {
         answer: String,
     },
     /// The registry knows the user, who lacks a permission.
-    #[error("{} may not {action} {repository} (403{})\n  tried {tried}", user(.username.as_deref()), because(.answer))]
+    #[error("{} may not {} {repository} (403{})\n  tried {tried}", user(.username.as_deref()), .what.action(), because(.answer))]
     Forbidden {
         /// The user of the credentials; `None` for a token.
         username: Option<String>,
-        action: Action,
+        what: Requested,
         repository: Repository,
         /// The host of the registry.
         host: String,
@@ -199,7 +198,7 @@ pub enum Error {
         "the {what} continues at a page that cannot be read\n  expected a `Link` with <URL> at {origin}\n  received {received}"
     )]
     BadLink {
-        what: Listed,
+        what: Requested,
         /// The scheme, host and port of the page before.
         origin: String,
         /// The header or its URL.
@@ -209,14 +208,14 @@ pub enum Error {
     },
     #[error("the {what} does not end\n  at {url}")]
     EndlessPages {
-        what: Listed,
+        what: Requested,
         /// The repeated page, or the page that exceeds the limit.
         url: http::Shown,
     },
     /// The registry's answer is not the expected JSON.
     #[error("the {what} is not valid JSON of its kind\n  from {url}")]
     Document {
-        what: Listed,
+        what: Requested,
         /// The URL of the document.
         url: http::Shown,
         /// The parse error, with its position.
@@ -225,7 +224,7 @@ pub enum Error {
     /// A document of the registry has a duplicate member, so that its readers may understand it differently.
     #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(&.what.to_string()))]
     Repeated {
-        what: Listed,
+        what: Requested,
         /// The URL of the document.
         url: http::Shown,
         /// The duplicate member.
@@ -233,10 +232,10 @@ pub enum Error {
     },
     /// The list of tags or repositories is longer than any real one.
     #[error(
-        "the {what} is too long\n  expected at most {limit} {}\n  received more\n  from {url}", .what.items()
+        "the {what} is too long\n  expected at most {limit} items\n  received more\n  from {url}"
     )]
     LongList {
-        what: Listed,
+        what: Requested,
         /// The page that exceeds the limit.
         url: http::Shown,
         limit: usize,

@@ -9,7 +9,6 @@
 //! | [`Layout`] | `oci-layout:DIR` | OCI image layouts on disk, one for each provider |
 //! | [`Registry`] | `REGISTRY/REPOSITORY` | OCI registries |
 
-mod action;
 pub mod artifact;
 mod blob;
 pub mod endpoint;
@@ -25,7 +24,6 @@ mod repo;
 mod repo_mut;
 mod requested;
 
-pub use action::Action;
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use blob::StoreBlob;
 pub use endpoint::Endpoint;
@@ -35,7 +33,7 @@ pub use put_error::PutError;
 pub use registry::{Confirmation, Lookup, Registry};
 pub use repo::{CONCURRENT_READS, Repo};
 pub use repo_mut::RepoMut;
-pub use requested::{Listed, Requested};
+pub use requested::Requested;
 
 use std::path::PathBuf;
 

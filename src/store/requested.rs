@@ -7,49 +7,39 @@ use std::fmt;
 pub enum Requested {
     /// The version of the registry's API, which `/v2/` answers.
     Version,
-    /// A page of a list.
-    List(Listed),
-    /// A manifest or an index.
+    /// A page of the list of a registry's repositories.
+    Repositories,
+    /// A page of the list of a repository's tags.
+    Tags,
+    /// A manifest or an index that is read.
     Manifest,
+    /// A manifest or an index that is written.
+    NewManifest,
     /// A blob that is read.
     Blob,
     /// A blob that is written.
     Upload,
 }
 
+impl Requested {
+    /// The permission that the request needs, for a message.
+    pub(super) fn action(self) -> &'static str {
+        match self {
+            Self::NewManifest | Self::Upload => "push to",
+            _ => "pull from",
+        }
+    }
+}
+
 impl fmt::Display for Requested {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Version => f.write_str("registry's version"),
-            Self::List(list) => list.fmt(f),
-            Self::Manifest => f.write_str("manifest"),
-            Self::Blob => f.write_str("blob"),
-            Self::Upload => f.write_str("upload"),
-        }
-    }
-}
-
-/// A list that a registry serves page by page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
-    /// The tags of a repository.
-    Tags,
-    /// The repositories of a registry.
-    Repositories,
-}
-
-impl Listed {
-    /// The name of the items, which is also the member of each page that has them.
-    pub fn items(self) -> &'static str {
-        match self {
-            Self::Tags => "tags",
-            Self::Repositories => "repositories",
-        }
-    }
-}
-
-impl fmt::Display for Listed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "list of {}", self.items())
+        f.write_str(match self {
+            Self::Version => "registry's version",
+            Self::Repositories => "list of repositories",
+            Self::Tags => "list of tags",
+            Self::Manifest | Self::NewManifest => "manifest",
+            Self::Blob => "blob",
+            Self::Upload => "upload",
+        })
     }
 }

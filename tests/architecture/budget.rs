@@ -45,7 +45,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("blob", 654),
     ("configuration", 740),
     ("source", 3326),
-    ("store", 4437),
+    ("store", 4393),
     ("outcome", 722),
     ("publish", 1975),
     ("push", 165),

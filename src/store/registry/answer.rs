@@ -3,7 +3,7 @@
 use reqwest::header::{CONTENT_TYPE, LINK};
 use url::Url;
 
-use super::super::{Error, Listed, Requested};
+use super::super::{Error, Requested};
 use super::headers;
 use super::wire::{ErrorItem, ErrorList};
 use crate::error::printable;
@@ -87,7 +87,7 @@ pub(super) fn media_type(answer: &Answer) -> String {
 }
 
 /// The URL of the next page of a list; `None` on the last page.
-pub(super) fn next_page(answer: &Answer, what: Listed) -> Result<Option<Url>, Error> {
+pub(super) fn next_page(answer: &Answer, what: Requested) -> Result<Option<Url>, Error> {
     let links = answer.headers(LINK).join(", ");
     if links.is_empty() {
         return Ok(None);

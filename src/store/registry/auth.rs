@@ -13,7 +13,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::super::{Action, Error};
+use super::super::{Error, Requested};
 use super::headers::{self, AuthScheme};
 use super::wire::TokenAnswer;
 use crate::credentials::Credential;
@@ -279,14 +279,14 @@ impl Auth {
     /// The error for a request that the registry does not permit, with the text of its answer; `None` without credentials.
     pub(super) fn forbidden(
         &self,
-        action: Action,
+        what: Requested,
         repository: Repository,
         answer: &str,
     ) -> Option<Error> {
         let credential = self.credential()?;
         Some(Error::Forbidden {
             username: credential.username().map(str::to_owned),
-            action,
+            what,
             repository,
             host: self.host(),
             tried: credential.found_in.clone(),

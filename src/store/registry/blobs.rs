@@ -15,7 +15,7 @@ use crate::blob::{BlobInfo, BlobLocation, BlobSource};
 use crate::event::{Event, Transfer};
 use crate::http::{Request, Retry, Transient};
 use crate::release::Expected;
-use crate::store::{Action, PutError, Requested};
+use crate::store::{PutError, Requested};
 
 /// The number of times that the upload of a blob may start again from its first byte. Each time may send the whole blob again, so with
 /// more than a few, it would take hours to report that a registry cannot take a large one.
@@ -45,7 +45,7 @@ impl Registry {
             status if status.is_success() => Ok(answer
                 .content_length()
                 .is_none_or(|length| length == expected.size)),
-            _ => Err(self.refusal(&session, Action::Pull, Requested::Blob, answer)),
+            _ => Err(session.refusal(Requested::Blob, &answer)),
         }
     }
 

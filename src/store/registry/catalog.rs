@@ -6,14 +6,15 @@ use super::auth::Scope;
 use super::pages::List;
 use super::{Error, Registry, Repository, answer};
 use crate::http::{Request, Retry};
-use crate::store::{Action, Listed, Requested};
+use crate::store::Requested;
 
 /// The most repositories of a registry that are read, ten times as many as large company registries have. Their names together are limited
 /// too.
 const MOST_REPOSITORIES: usize = 100_000;
 
 const REPOSITORIES: List = List {
-    what: Listed::Repositories,
+    what: Requested::Repositories,
+    member: "repositories",
     most: MOST_REPOSITORIES,
 };
 
@@ -23,7 +24,6 @@ impl Registry {
     /// # Errors
     /// The registry fails, or it does not list its repositories.
     pub(in crate::store) async fn catalog(&self, host: &str) -> Result<Vec<Repository>, Error> {
-        const WHAT: Requested = Requested::List(Listed::Repositories);
         // Sessions belong to repositories; this one has no name, as the list has none.
         let root = Repository::of_registry(host);
         let (session, _) = self.locate(&root).await?;
@@ -67,7 +67,7 @@ impl Registry {
         let no_catalog = || no_catalog(refused.status().as_u16(), answer::text(&refused));
         Err(match refused.status() {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                match session.refused(Action::Pull, WHAT, &refused) {
+                match session.refusal(REPOSITORIES.what, &refused) {
                     error @ Error::Unauthorized { .. } => list_refused(error),
                     _ => no_catalog(),
                 }
@@ -77,7 +77,7 @@ impl Registry {
                 no_catalog()
             }
             StatusCode::METHOD_NOT_ALLOWED => no_catalog(),
-            _ => answer::failure(WHAT, &refused),
+            _ => session.refusal(REPOSITORIES.what, &refused),
         })
     }
 }

@@ -126,22 +126,22 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
                     .learn(&answer, &self.scope, secret.as_ref())
                     .await? =>
             {
-                let error = self.upload.refusal(answer);
+                let error = self.upload.refusal(&answer);
                 self.pause(Duration::ZERO, error).await.map(drop)
             }
             StatusCode::PAYLOAD_TOO_LARGE if self.shorten() => Ok(()),
             // The registry has another offset, or refuses chunks of this length.
             StatusCode::RANGE_NOT_SATISFIABLE => {
-                let error = self.upload.refusal(answer);
+                let error = self.upload.refusal(&answer);
                 self.resume_shorter(sent, error).await
             }
             // The registry has forgotten the upload session.
             StatusCode::NOT_FOUND => {
-                let error = self.upload.refusal(answer);
+                let error = self.upload.refusal(&answer);
                 Err(UploadError::retry(Duration::ZERO, error))
             }
             status => {
-                let error = self.upload.refusal(answer);
+                let error = self.upload.refusal(&answer);
                 match (retry_after, status) {
                     (Some(retry_after), _) => self.resume(sent, retry_after, error).await,
                     (None, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => Err(error.into()),
@@ -182,7 +182,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         if answer.status().is_success() {
             self.move_offset(&answer, sent, None, Some(error))
         } else {
-            let error = self.upload.refusal(answer);
+            let error = self.upload.refusal(&answer);
             Err(UploadError::retry(Duration::ZERO, error))
         }
     }
@@ -278,7 +278,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             session.cache().chunk = Some(self.length);
             return Ok(Transfer::Copied);
         }
-        let error = self.upload.refusal(answer);
+        let error = self.upload.refusal(&answer);
         match status {
             // An earlier attempt may have completed the upload, and only its answer may have been lost.
             StatusCode::NOT_FOUND => self.upload.unanswered(Duration::ZERO, error).await,

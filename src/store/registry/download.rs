@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::http::{Answer, Request, SMALL};
 use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
-use crate::store::{Action, Requested};
+use crate::store::Requested;
 
 /// A blob that each read requests anew, with `GET` and a range.
 #[derive(Clone, Debug)]
@@ -100,9 +100,7 @@ impl RegistryBlob {
                 digest: self.expected.digest,
             }),
             status if status.is_success() => Ok(answer),
-            _ => Err(self
-                .registry
-                .refusal(&session, Action::Pull, Requested::Blob, answer)),
+            _ => Err(session.refusal(Requested::Blob, &answer)),
         }
     }
 }

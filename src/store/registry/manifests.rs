@@ -15,7 +15,7 @@ use crate::digest::Digest;
 use crate::http::{Answer, Payload, Request, Retry, authority, retry_after};
 use crate::oci::{Descriptor, INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
-use crate::store::{Action, Requested};
+use crate::store::Requested;
 
 /// The header with the digest of a manifest.
 const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
@@ -241,7 +241,7 @@ impl Registry {
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(None),
             status if status.is_success() => Ok(Some(answer)),
-            _ => Err(self.refusal(&session, Action::Pull, Requested::Manifest, answer)),
+            _ => Err(session.refusal(Requested::Manifest, &answer)),
         }
     }
 }
@@ -295,10 +295,7 @@ fn rejection(
             status,
             answer: answer::text(answer),
         },
-        _ if status == 401 || status == 403 => {
-            session.refused(Action::Push, Requested::Manifest, answer)
-        }
-        _ => answer::failure(Requested::Manifest, answer),
+        _ => session.refusal(Requested::NewManifest, answer),
     };
     (rejection, error)
 }

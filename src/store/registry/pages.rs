@@ -11,7 +11,7 @@ use super::session::RepositorySession;
 use super::{Error, Registry, answer};
 use crate::http::{Answer, Request, Shown};
 use crate::json::{self, Fault, Object};
-use crate::store::{Action, Listed, NotRegistry, Requested};
+use crate::store::{NotRegistry, Requested};
 
 /// The largest page in bytes ([clients: tag lists](crate::clients#tag-lists)).
 const LARGEST_PAGE: u64 = 4 << 20;
@@ -23,7 +23,9 @@ const LARGEST_LIST: usize = 8 << 20;
 
 /// A list to read.
 pub(super) struct List {
-    pub(super) what: Listed,
+    pub(super) what: Requested,
+    /// The member of each page that has the items.
+    pub(super) member: &'static str,
     /// The most items.
     pub(super) most: usize,
 }
@@ -68,10 +70,7 @@ impl Registry {
                 true => {}
                 false if seen.len() == 1 => return Ok(Err(answer)),
                 // The list exists, since it has begun.
-                false => {
-                    let what = Requested::List(list.what);
-                    return Err(self.refusal(session, Action::Pull, what, answer));
-                }
+                false => return Err(session.refusal(list.what, &answer)),
             }
             let next = answer::next_page(&answer, list.what)?;
             if answer::is_page(&answer) {
@@ -81,7 +80,7 @@ impl Registry {
                 });
             }
             let most = list.most - items.len();
-            let read = items_of(answer.body(), list.what.items(), most);
+            let read = items_of(answer.body(), list.member, most);
             let read = read.map_err(|source| unreadable(source, answer.shown(), list))?;
             length += read.iter().map(String::len).sum::<usize>();
             if length > LARGEST_LIST {

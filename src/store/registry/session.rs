@@ -14,7 +14,7 @@ use crate::digest::Digest;
 use crate::http::{Answer, Request, Retry, authority};
 use crate::oci::Repository;
 use crate::store::known::KnownRegistry;
-use crate::store::{Action, NotRegistry, Requested};
+use crate::store::{NotRegistry, Requested};
 
 /// The most times that a request is sent until its authentication is accepted: the first answer names the scheme, the second
 /// one may reject a token that was revoked, the third one is final.
@@ -114,7 +114,7 @@ impl Registry {
                 false => Confirmation::NotAsked,
             });
         }
-        Err(self.unwelcome(&session, answer))
+        Err(session.unwelcome(&answer))
     }
 
     /// Asks the registry of a repository whether it answers and accepts the credential that belongs to the repository.
@@ -134,15 +134,7 @@ impl Registry {
         if status.is_success() || is_unknown {
             return Ok(());
         }
-        Err(self.unwelcome(&session, answer))
-    }
-
-    /// The error of a host that does not answer as a registry does.
-    fn unwelcome(&self, session: &RepositorySession, answer: Answer) -> Error {
-        if let Some(error) = session.no_registry(&answer) {
-            return error;
-        }
-        self.refusal(session, Action::Pull, Requested::Version, answer)
+        Err(session.unwelcome(&answer))
     }
 
     /// The session for a repository, and the repository's name in its registry.
@@ -272,21 +264,6 @@ impl Registry {
             .and_then(|answer| session.no_registry(&answer))
             .map_or(Ok(()), Err)
     }
-
-    /// Turns an answer that is not a success into an error.
-    pub(super) fn refusal(
-        &self,
-        session: &RepositorySession,
-        action: Action,
-        what: Requested,
-        answer: Answer,
-    ) -> Error {
-        let status = answer.status();
-        if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-            return session.refused(action, what, &answer);
-        }
-        answer::failure(what, &answer)
-    }
 }
 
 /// The session for a repository, if there is one.
@@ -310,6 +287,12 @@ impl RepositorySession {
         let status = answer.status();
         let is_refusal = status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN;
         is_refusal && self.auth.is_own(answer.url())
+    }
+
+    /// The error of a host that does not answer as a registry does.
+    fn unwelcome(&self, answer: &Answer) -> Error {
+        let refusal = || self.refusal(Requested::Version, answer);
+        self.no_registry(answer).unwrap_or_else(refusal)
     }
 
     /// The error of a host whose answer to the request for its version is not that of a registry.
@@ -363,15 +346,18 @@ impl RepositorySession {
         })
     }
 
-    /// The error for a 401 or 403 of the registry, or of another host that it redirected to.
-    pub(super) fn refused(&self, action: Action, what: Requested, answer: &Answer) -> Error {
+    /// The error for an answer of the registry that is not a success, or of another host that it redirected to.
+    pub(super) fn refusal(&self, what: Requested, answer: &Answer) -> Error {
         let (url, status, text) = (answer.url(), answer.status(), answer::text(answer));
+        if status != StatusCode::UNAUTHORIZED && status != StatusCode::FORBIDDEN {
+            return answer::failure(what, answer);
+        }
         if self.auth.is_own(url) {
             let repository = repository_of(url).filter(|_| status == StatusCode::FORBIDDEN);
             let repository = repository.and_then(|name| {
                 Repository::in_registry(&format!("{}/{name}", self.auth.host())).ok()
             });
-            let forbidden = repository.and_then(|name| self.auth.forbidden(action, name, &text));
+            let forbidden = repository.and_then(|name| self.auth.forbidden(what, name, &text));
             return forbidden.unwrap_or_else(|| self.auth.refused(url, status, text));
         }
         Error::RefusedElsewhere {

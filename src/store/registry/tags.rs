@@ -6,10 +6,11 @@ use super::auth::Scope;
 use super::pages::List;
 use super::{Error, Registry, Repository, answer};
 use crate::oci::tags::MOST_TAGS;
-use crate::store::{Action, Listed, Requested};
+use crate::store::Requested;
 
 const TAGS: List = List {
-    what: Listed::Tags,
+    what: Requested::Tags,
+    member: "tags",
     most: MOST_TAGS,
 };
 
@@ -19,7 +20,6 @@ impl Registry {
         &self,
         repository: &Repository,
     ) -> Result<Option<Vec<String>>, Error> {
-        const WHAT: Requested = Requested::List(Listed::Tags);
         let (session, name) = self.locate(repository).await?;
         let first = session.url(name, "tags/list")?;
         let tags = self
@@ -30,14 +30,14 @@ impl Registry {
             Err(refused) => {
                 let (status, body) = (refused.status(), refused.body());
                 if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
-                    return Err(session.refused(Action::Pull, WHAT, refused));
+                    return Err(session.refusal(TAGS.what, refused));
                 }
                 if status != StatusCode::NOT_FOUND && !answer::is_unknown_repository(body) {
                     // Servers that want TLS say so, and are no less registries.
                     if status.is_client_error() && !answer::wants_tls(body) {
                         self.check_registry(&session, body).await?;
                     }
-                    return Err(answer::failure(WHAT, refused));
+                    return Err(session.refusal(TAGS.what, refused));
                 }
                 self.check_registry(&session, body).await?;
                 true

@@ -16,7 +16,7 @@ use crate::event::Transfer;
 use crate::http::{Answer, Authorization, Payload, Request, Shown, retry_after};
 use crate::oci::Repository;
 use crate::release::Expected;
-use crate::store::{Action, PutError, Requested};
+use crate::store::{PutError, Requested};
 
 /// The least length of all chunks but the last (OCI distribution specification).
 const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
@@ -130,7 +130,7 @@ impl<B: BlobSource> Upload<'_, B> {
             StatusCode::CREATED if from.is_some() => return Ok(None),
             StatusCode::ACCEPTED => {}
             StatusCode::NOT_FOUND => return Err(self.no_repository(answer).await),
-            _ => return Err(self.refusal(answer)),
+            _ => return Err(self.refusal(&answer)),
         }
         let location = location(&answer, &self.session.base)
             .ok_or_else(|| Error::NoLocation { url: url.into() })?;
@@ -199,7 +199,7 @@ impl<B: BlobSource> Upload<'_, B> {
         let (status, retry_after) = (answer.status(), retry_after(&answer));
         let renewed = status == StatusCode::UNAUTHORIZED
             && self.session.auth.learn(&answer, scope, secret).await?;
-        let error = self.refusal(answer);
+        let error = self.refusal(&answer);
         match (status, retry_after) {
             (StatusCode::UNAUTHORIZED, _) if renewed => {
                 Err(UploadError::retry(Duration::ZERO, error))
@@ -236,16 +236,15 @@ impl<B: BlobSource> Upload<'_, B> {
         }
     }
 
-    pub(super) fn refusal(&self, answer: Answer) -> Error {
-        self.registry
-            .refusal(self.session, Action::Push, Requested::Upload, answer)
+    pub(super) fn refusal(&self, answer: &Answer) -> Error {
+        self.session.refusal(Requested::Upload, answer)
     }
 
     async fn no_repository(&self, answer: Answer) -> Error {
         if let Err(error) = self.registry.check_registry(self.session, b"").await {
             return error;
         }
-        match self.refusal(answer) {
+        match self.refusal(&answer) {
             Error::Registry { url, answer, .. } => Error::NoRepository {
                 registry: self.session.known,
                 name: self.name.to_owned(),
