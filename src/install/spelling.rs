@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{
     DirectoryKind, Installer, Problem, ProviderAddr, Version, canonical_file_name, disk, jobs,
 };
+use crate::address::Hostname;
 use crate::outcome::spelling::Error;
 use crate::source::filesystem_mirror::package_name;
 
@@ -44,7 +45,7 @@ fn refuse_others(
     mut left: usize,
 ) -> Result<(), Problem> {
     let refuse = |expected, received| Err(Error::Other { expected, received }.into());
-    // None if the directory does not exist.
+    // A directory that does not exist has none.
     let mut names = |directory: &Path| {
         let names = disk::if_exists(disk::names_within(directory, &mut left))?;
         let names = names.unwrap_or_else(|| Some(Vec::new()));
@@ -53,14 +54,18 @@ fn refuse_others(
             Problem::from(Error::TooManyEntries { path, limit })
         })
     };
-    let own = provider.to_string();
-    let segments = || own.split('/').enumerate();
+    let is_same = |namespace: &str, name: &str| {
+        let other = ProviderAddr::new(provider.hostname().clone(), namespace, name);
+        other.is_ok_and(|other| other == *provider)
+    };
     let mut found: Vec<PathBuf> = vec![into.to_owned()];
-    for (level, _) in segments() {
-        let is_own = |name: &str| {
-            let spelled = segments().map(|(at, own)| if at == level { name } else { own });
-            let spelled: Result<ProviderAddr, _> = spelled.collect::<Vec<&str>>().join("/").parse();
-            spelled.is_ok_and(|spelled| spelled == *provider)
+    for level in 0..3 {
+        let is_own = |name: &str| match level {
+            0 => name
+                .parse()
+                .is_ok_and(|host: Hostname| host == *provider.hostname()),
+            1 => is_same(name, provider.type_name()),
+            _ => is_same(provider.namespace(), name),
         };
         let mut below = Vec::new();
         for above in found {
@@ -73,7 +78,7 @@ fn refuse_others(
         }
         found = below;
     }
-    let own = into.join(&own);
+    let own = into.join(provider.to_string());
     if let Some(other) = found.into_iter().find(|path| *path != own) {
         return refuse(own, other);
     }

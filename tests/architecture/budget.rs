@@ -51,7 +51,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("push", 165),
     ("mirror", 1144),
     ("examine", 455),
-    ("install", 1209),
+    ("install", 1214),
     ("lock", 1162),
     ("copy", 686),
     ("site", 659),
