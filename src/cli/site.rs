@@ -14,7 +14,7 @@ use tfoci::event::Subject;
 use tfoci::install::{DirectoryKind, Form, Request};
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
-use tfoci::site::{GENERATOR, Listed, OnChange, Refused, Site, SiteChange, known_url};
+use tfoci::site::{GENERATOR, Listed, Refused, Site, SiteChange, known_url};
 
 use super::Ending;
 use super::arguments::ReadTrust;
@@ -112,11 +112,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let directory = &arguments.directory;
     let on_change = |change| record(change, directory, session);
     let tasks = session.tasks(wanted);
-    let site = Site::open(&request, arguments.delete, &reporter).await;
+    let site = Site::open(&request, arguments.delete, &reporter, &on_change).await;
     let site = site.map_err(Failure::from)?;
-    site.write(tasks, &on_change).await;
+    site.write(tasks).await;
     if let Some(everything) = everything {
-        finish_others(&site, &everything, session, &on_change).await;
+        finish_others(&site, &everything, session).await;
     }
     if let Err(error) = site.remove_empty_directories() {
         report.failed(Failure::from(error).into());
@@ -130,22 +130,17 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 }
 
 /// Deletes the published providers that the store does not list, if that was requested, except for those that it may have nevertheless.
-async fn finish_others(
-    site: &Site<'_>,
-    everything: &Everything,
-    session: &Session,
-    on_change: &OnChange<'_>,
-) {
+async fn finish_others(site: &Site<'_>, everything: &Everything, session: &Session) {
     let others = match site.others(&everything.providers) {
         Ok(others) => others,
-        Err(failure) => return on_change(Err(failure)),
+        Err(failure) => return session.report.failed(failure.into()),
     };
     // A failure of the whole store and the wrong template look as if its providers were gone.
     let has_failures = session.report.has_failures();
     let mut kept = Vec::new();
     for provider in others {
         if !has_failures && !everything.may_have(&provider).await {
-            site.withdraw(&provider, Refused::Withdrawn, on_change);
+            site.withdraw(&provider, Refused::Withdrawn);
         } else if site.is_published(&provider) {
             kept.push(provider);
         }

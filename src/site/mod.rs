@@ -105,6 +105,7 @@ pub struct Site<'a> {
     /// Whether to delete versions that the store no longer has, that no longer verify, or whose provider has no pin although one is required.
     delete: bool,
     reporter: &'a Arc<dyn Reporter>,
+    on_change: &'a OnChange<'a>,
     installer: Installer<'a>,
     side_by_side: SideBySide,
     /// The providers of which this run has deleted versions.
@@ -120,6 +121,7 @@ impl<'a> Site<'a> {
         request: &'a Request,
         delete: bool,
         reporter: &'a Arc<dyn Reporter>,
+        on_change: &'a OnChange<'a>,
     ) -> Result<Self, Problem> {
         let installer = Installer::new(request, reporter);
         installer.lock().await?;
@@ -127,6 +129,7 @@ impl<'a> Site<'a> {
             request,
             delete,
             reporter,
+            on_change,
             installer,
             side_by_side: SideBySide::default(),
             with_deletions: Mutex::default(),
@@ -134,10 +137,10 @@ impl<'a> Site<'a> {
     }
 
     /// Writes versions of several providers concurrently.
-    pub async fn write(&self, tasks: Vec<Task>, on_change: &OnChange<'_>) {
+    pub async fn write(&self, tasks: Vec<Task>) {
         let providers = stream::iter(by_provider(tasks));
         let writing = providers.for_each_concurrent(PROVIDERS, async |(provider, tasks)| {
-            self.provider(&provider, &tasks, on_change).await;
+            self.provider(&provider, &tasks).await;
         });
         writing.await;
     }
@@ -158,10 +161,10 @@ impl<'a> Site<'a> {
     }
 
     /// Deletes a provider that would not be published now, if that was requested, or reports that it stays.
-    pub fn withdraw(&self, provider: &ProviderAddr, reason: Refused, on_change: &OnChange<'_>) {
+    pub fn withdraw(&self, provider: &ProviderAddr, reason: Refused) {
         match self.delete {
-            true => self.finish_provider(provider, Some(&BTreeSet::new()), on_change),
-            false => self.keep(provider, self.published(provider), reason, on_change),
+            true => self.finish_provider(provider, Some(&BTreeSet::new())),
+            false => self.keep(provider, self.published(provider), reason),
         }
     }
 
@@ -171,10 +174,9 @@ impl<'a> Site<'a> {
         provider: &ProviderAddr,
         versions: impl IntoIterator<Item = Version>,
         reason: Refused,
-        on_change: &OnChange<'_>,
     ) {
         for version in versions {
-            on_change(Ok(SiteChange::Kept {
+            (self.on_change)(Ok(SiteChange::Kept {
                 provider: provider.clone(),
                 version,
                 reason,
@@ -209,12 +211,7 @@ impl<'a> Site<'a> {
     }
 
     /// Writes the `index.json` of a provider, and deletes versions that are not in `stored`, if it is given.
-    fn finish_provider(
-        &self,
-        provider: &ProviderAddr,
-        stored: Option<&BTreeSet<Version>>,
-        on_change: &OnChange<'_>,
-    ) {
+    fn finish_provider(&self, provider: &ProviderAddr, stored: Option<&BTreeSet<Version>>) {
         let (root, dry_run) = (&self.request.into, self.request.dry_run);
         match provider::finish(root, provider, stored, dry_run) {
             Ok(deleted) => {
@@ -223,12 +220,12 @@ impl<'a> Site<'a> {
                 }
                 for version in deleted {
                     let provider = provider.clone();
-                    on_change(Ok(SiteChange::Deleted { provider, version }));
+                    (self.on_change)(Ok(SiteChange::Deleted { provider, version }));
                 }
             }
             Err(error) => {
                 let problem = Problem::from(error);
-                on_change(Err(problem.of(Subject::provider(provider), At::Here)));
+                (self.on_change)(Err(problem.of(Subject::provider(provider), At::Here)));
             }
         }
     }

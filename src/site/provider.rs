@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 
 use super::documents::{self, INDEX};
 use super::folder;
-use super::{OnChange, Refused, Site, SiteChange};
+use super::{Refused, Site, SiteChange};
 use crate::address::ProviderAddr;
 use crate::disk::{self, Directory};
 use crate::event::{Event, Subject, Warning};
@@ -33,22 +33,17 @@ struct Written {
 
 impl Site<'_> {
     /// Writes versions of one provider.
-    pub(super) async fn provider(
-        &self,
-        provider: &ProviderAddr,
-        tasks: &[Task],
-        on_change: &OnChange<'_>,
-    ) {
+    pub(super) async fn provider(&self, provider: &ProviderAddr, tasks: &[Task]) {
         // Without the required pin every version fails, so one error for the provider is enough.
         if let Some(task) = tasks.first()
             && let Err(problem) = self.request.trust.rule_for(provider)
         {
-            on_change(Err(task.from.failure(None, problem)));
-            return self.without_pin(&task.from, on_change).await;
+            (self.on_change)(Err(task.from.failure(None, problem)));
+            return self.without_pin(&task.from).await;
         }
         let mut stored = Some(BTreeSet::new());
         for task in tasks {
-            match self.versions(task, on_change).await {
+            match self.versions(task).await {
                 Ok(versions) => {
                     if let Some(stored) = &mut stored {
                         stored.extend(versions);
@@ -57,30 +52,30 @@ impl Site<'_> {
                 // The versions of the store are unknown, so nothing is deleted.
                 Err(failure) => {
                     stored = None;
-                    on_change(Err(failure));
+                    (self.on_change)(Err(failure));
                 }
             }
         }
         if let Some(stored) = stored.as_ref().filter(|_| !self.delete) {
             let mut withdrawn = self.published(provider);
             withdrawn.retain(|version| !stored.contains(version));
-            self.keep(provider, withdrawn, Refused::Withdrawn, on_change);
+            self.keep(provider, withdrawn, Refused::Withdrawn);
         }
         let stored = stored.filter(|_| self.delete);
-        self.finish_provider(provider, stored.as_ref(), on_change);
+        self.finish_provider(provider, stored.as_ref());
     }
 
     /// Deletes the published versions of a provider that lacks the required pin, or reports that they stay.
-    async fn without_pin(&self, from: &StoredProvider, on_change: &OnChange<'_>) {
+    async fn without_pin(&self, from: &StoredProvider) {
         // While the store cannot be read, nothing is deleted.
         if self.delete
             && let Err(failure) = from.versions().await
         {
-            return on_change(Err(failure));
+            return (self.on_change)(Err(failure));
         }
-        self.withdraw(&from.provider, Refused::NoPin, on_change);
+        self.withdraw(&from.provider, Refused::NoPin);
         if !self.delete {
-            self.finish_provider(&from.provider, None, on_change);
+            self.finish_provider(&from.provider, None);
         }
     }
 
@@ -89,7 +84,6 @@ impl Site<'_> {
     async fn versions(
         &self,
         Task { from, selection }: &Task,
-        on_change: &OnChange<'_>,
     ) -> Result<BTreeSet<Version>, Failure> {
         let available = from.versions().await?;
         if let Some(warning) = from.withdrawn(&available) {
@@ -122,7 +116,7 @@ impl Site<'_> {
                 Ok(written) => match written.installed {
                     Some(installed) => {
                         has_package = true;
-                        on_change(Ok(SiteChange::Written(installed)));
+                        (self.on_change)(Ok(SiteChange::Written(installed)));
                     }
                     None => {
                         others.extend(written.stored);
@@ -132,19 +126,19 @@ impl Site<'_> {
                 Err(failure) => {
                     has_package = true;
                     let reason = Refused::by(&failure);
-                    on_change(Err(failure));
+                    (self.on_change)(Err(failure));
                     if self.delete && reason == Some(Refused::NotVerified) {
                         to_delete.insert(version.clone());
                     }
                     let stays = !self.delete || reason == Some(Refused::Damaged);
                     if let Some(reason) = reason.filter(|_| stays && published.contains(version)) {
-                        self.keep(&from.provider, [version.clone()], reason, on_change);
+                        self.keep(&from.provider, [version.clone()], reason);
                     }
                 }
             }
         }
         if !has_package {
-            on_change(Err(from.failure(None, self.without_package(others))));
+            (self.on_change)(Err(from.failure(None, self.without_package(others))));
         }
         let stored = available.versions.iter();
         let stored = stored.filter(|version| !to_delete.contains(version));
