@@ -303,7 +303,6 @@ impl<'a> Installer<'a> {
                 download,
                 locked: Arc::clone(&locked),
                 trusts_lock: !request.trust.has_own_rule(provider),
-                dry_run: request.dry_run,
                 _locks: Arc::clone(&locks),
                 _cache_lock: None,
             };
@@ -337,7 +336,7 @@ impl<'a> Installer<'a> {
                 let place = Place::of(&request, &provider, &version, &package.platform);
                 let place = place.without_cache();
                 place.refuse_other_form()?;
-                let (transfer, h1) = place.copy(&package.path, false, request.dry_run, &accept)?;
+                let (transfer, h1) = place.copy(&package.path, false, &accept)?;
                 Ok(InstalledPackage {
                     h1: Some(h1),
                     ..place.installed(transfer)
@@ -371,12 +370,11 @@ impl<'a> Installer<'a> {
         let places = platforms.iter();
         let places = places.map(|platform| Place::of(self.request, provider, version, platform));
         let (places, locked): (Vec<Place>, _) = (places.collect(), locked.clone());
-        let dry_run = self.request.dry_run;
         // Hashes every file, which can take seconds.
         let found = jobs::in_thread(move || {
             let _locks = locks;
             let found = places.iter().map(|place| {
-                let found = place.unpacked_already(&locked, dry_run).transpose()?;
+                let found = place.unpacked_already(&locked).transpose()?;
                 Some(found.map(|(transfer, _)| place.installed(transfer)))
             });
             found.collect::<Option<Result<Vec<_>, _>>>().transpose()

@@ -22,7 +22,6 @@ pub(super) struct PackageInstallation<B> {
     /// Whether a locked `h1` proves a package that is there. It does not replace a signature that the user requires: an attacker who can
     /// change the lock file could also have put the package there.
     pub(super) trusts_lock: bool,
-    pub(super) dry_run: bool,
     pub(super) _locks: Held,
     /// The lock of OpenTofu on this package in the plugin cache, once it is held.
     pub(super) _cache_lock: Option<Arc<disk::Lock>>,
@@ -53,7 +52,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
         if !self.locked.iter().any(PackageHash::is_h1) {
             self.refuse_unlocked(None)?;
         }
-        if self.dry_run {
+        if self.place.dry_run {
             return self.plan().await;
         }
         if let Some(linked) = self.linked().await? {
@@ -140,7 +139,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
         if !self.trusts_lock {
             return Ok(None);
         }
-        let found = self.in_thread(|this| this.place.unpacked_already(&this.locked, this.dry_run));
+        let found = self.in_thread(|this| this.place.unpacked_already(&this.locked));
         Ok(found.await?.map(|(transfer, h1)| InstalledPackage {
             size: self.download.package.expected.size,
             hashes: vec![h1.clone()],

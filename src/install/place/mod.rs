@@ -25,6 +25,7 @@ pub(super) struct Place {
     into: PathBuf,
     form: Form,
     kind: DirectoryKind,
+    pub(super) dry_run: bool,
     packed: EntryPath,
     unpacked: EntryPath,
     platform: Platform,
@@ -71,6 +72,7 @@ impl Place {
             into: into.to_owned(),
             form: request.form,
             kind: request.kind,
+            dry_run: request.dry_run,
             packed: EntryPath::new(into, way, file),
             unpacked: EntryPath::new(into, within, platform.to_string()),
             platform: platform.clone(),
@@ -209,13 +211,12 @@ impl Place {
     pub(super) fn unpacked_already(
         &self,
         locked: &BTreeSet<PackageHash>,
-        dry_run: bool,
     ) -> Result<Option<(Transfer, PackageHash)>, Problem> {
         if self.form == Form::Packed || !locked.iter().any(PackageHash::is_h1) {
             return Ok(None);
         }
         if let Some(project) = &self.project
-            && let Some(found) = project.unpacked_already(locked, dry_run)?
+            && let Some(found) = project.unpacked_already(locked)?
         {
             return Ok(Some(found));
         }
@@ -230,7 +231,7 @@ impl Place {
             return Ok(None);
         };
         let transfer = match &self.project {
-            Some(_) if dry_run => Transfer::Planned,
+            Some(_) if self.dry_run => Transfer::Planned,
             _ => self.shared(Transfer::Present, &h1)?,
         };
         Ok(Some((transfer, h1)))
@@ -246,7 +247,7 @@ impl Place {
             true => Ok(()),
             false => Err(self.occupied(h1, Occupant::Directory(found.clone()))),
         };
-        let (made, _) = project.copy(path, true, false, &accept)?;
+        let (made, _) = project.copy(path, true, &accept)?;
         Ok(match transfer {
             Transfer::Present => made,
             other => other,

@@ -92,11 +92,10 @@ impl Place {
         &self,
         from: &Path,
         shares: bool,
-        dry_run: bool,
         accept: &dyn Fn(&PackageHash) -> Result<(), Problem>,
     ) -> Result<(Transfer, PackageHash), Problem> {
         let is_occupied = self.is_occupied()?;
-        if is_occupied || dry_run {
+        if is_occupied || self.dry_run {
             let h1 = disk::directory_h1(from, &Limits::default())?;
             accept(&h1)?;
             if is_occupied {
