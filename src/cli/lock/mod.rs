@@ -1,7 +1,8 @@
 //! `tfoci lock`: writes lock files for every platform.
 //!
 //! [`update`] runs the steps, for `tfoci install` too: [`roots`] reads the providers that configurations require, [`methods`] decides where
-//! each provider is looked up, and [`report`] prints the result. [`tfoci::lock`] selects and verifies versions and writes the files.
+//! each provider is looked up, and [`report`] adds the versions to the [report of all commands](super::report) and prints what became of the files.
+//! [`tfoci::lock`] selects and verifies versions and writes the files.
 
 mod methods;
 mod report;
