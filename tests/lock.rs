@@ -133,6 +133,13 @@ fn tfoci(scene: &Scene, arguments: &str) -> Run {
     scene.tfoci(arguments.split_whitespace())
 }
 
+/// A file that requires a provider in any version.
+fn any_version(source: &str) -> String {
+    format!(
+        "terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\" }}\n  }}\n}}\n"
+    )
+}
+
 /// A file that requires a provider of the origin at its third line.
 fn requiring(origin: &Origin, name: &str, constraint: &str) -> String {
     let source = origin.address(name);

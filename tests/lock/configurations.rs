@@ -6,20 +6,13 @@ use crate::support::origin::{Origin, Provider, Release, asks};
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
-use super::{folder, origin, platforms, read, scene};
+use super::{any_version, folder, origin, platforms, read, scene};
 
 const LOCK: &str = "project/.terraform.lock.hcl";
 
 fn lock(scene: &Scene, arguments: &str) -> Run {
     let all = format!("lock --chdir project {arguments}");
     scene.tfoci(all.split_whitespace())
-}
-
-fn requiring(origin: &Origin, provider: &str) -> String {
-    let source = origin.address(provider);
-    format!(
-        "terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\" }}\n  }}\n}}\n"
-    )
 }
 
 #[test]
@@ -37,7 +30,7 @@ fn requirements_of_downloaded_modules_are_locked() {
     scene.write("project/.terraform/modules/net/sub/main.tf", deep);
     scene.write(
         "project/.terraform/modules/net.sub.deep/main.tf",
-        requiring(&origin, "acme/other"),
+        any_version(&origin.address("acme/other")),
     );
     scene.write(
         "project/.terraform/modules/modules.json",
@@ -57,7 +50,7 @@ fn requirements_of_downloaded_modules_are_locked() {
 fn addresses_narrow_the_configuration_or_replace_it() {
     let origin = origin();
     let scene = scene(&origin);
-    scene.write("project/main.tf", requiring(&origin, "acme/demo"));
+    scene.write("project/main.tf", any_version(&origin.address("acme/demo")));
     let demo = origin.address("acme/demo");
     lock(&scene, &format!("{demo}@1.1.0")).succeeds();
     let text = read(&scene, LOCK);
@@ -84,7 +77,7 @@ fn a_keyless_origin_needs_the_policy_and_its_packages_are_hashed() {
     let release = Release::from(folder("demo", "1.0.0")).keys(&[]);
     let origin = Origin::of([Provider::new("acme/demo").release(release)]);
     let scene = scene(&origin);
-    scene.write("project/main.tf", requiring(&origin, "acme/demo"));
+    scene.write("project/main.tf", any_version(&origin.address("acme/demo")));
     lock(&scene, "").exits(3);
     let accept = format!("--allow-unsigned {}", origin.address("acme/demo"));
     assert!(!scene.path(LOCK).exists());
@@ -97,10 +90,7 @@ fn a_keyless_origin_needs_the_policy_and_its_packages_are_hashed() {
 fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     let origin = origin();
     let scene = scene(&origin);
-    scene.write(
-        "project/main.tf",
-        "terraform {\n  required_providers {\n    x = { source = \"hashicorp/null\" }\n  }\n}\n",
-    );
+    scene.write("project/main.tf", any_version("hashicorp/null"));
     let url = origin.mirror_url();
     let mirror = format!("--from network-mirror:{url}");
     let run = lock(&scene, &mirror).exits(3);
@@ -161,10 +151,7 @@ fn the_cli_configuration_selects_the_source_of_each_provider() {
         ".tofurc",
         block.replace("*/acme/*", "registry.opentofu.org/acme/*"),
     );
-    author.scene.write(
-        "main.tf",
-        "terraform {\n  required_providers {\n    x = { source = \"acme/demo\" }\n  }\n}\n",
-    );
+    author.scene.write("main.tf", any_version("acme/demo"));
     let run = author.tfoci(&["lock", "--trust-store", "-v"]).succeeds();
     assert!(
         run.stderr
@@ -178,10 +165,7 @@ fn the_cli_configuration_selects_the_source_of_each_provider() {
             .count(),
         2
     );
-    author.scene.write(
-        "main.tf",
-        "terraform {\n  required_providers {\n    x = { source = \"other/demo\" }\n  }\n}\n",
-    );
+    author.scene.write("main.tf", any_version("other/demo"));
     author.tfoci(&["lock"]).exits(1);
 }
 
@@ -279,12 +263,12 @@ fn the_option_for_the_default_host_is_about_addresses_only() {
 fn a_strict_check_verifies_entries_that_are_not_required() {
     let origin = origin();
     let scene = scene(&origin);
-    scene.write("project/main.tf", requiring(&origin, "acme/demo"));
+    scene.write("project/main.tf", any_version(&origin.address("acme/demo")));
     scene.write("acme.asc", Signer::acme().public_armored());
     let other = origin.address("acme/other");
     lock(&scene, "").succeeds();
     let before = read(&scene, LOCK);
-    scene.write("other/main.tf", requiring(&origin, "acme/other"));
+    scene.write("other/main.tf", any_version(&origin.address("acme/other")));
     scene.tfoci(["lock", "--chdir", "other"]).succeeds();
     let entry = read(&scene, "other/.terraform.lock.hcl");
     let (_, entry) = entry.split_once("provider ").unwrap();
@@ -319,7 +303,10 @@ fn a_module_of_an_older_call_is_missing() {
         )
     };
     scene.write("project/main.tf", call("v1"));
-    scene.write("project/net/main.tf", requiring(&origin, "acme/other"));
+    scene.write(
+        "project/net/main.tf",
+        any_version(&origin.address("acme/other")),
+    );
     let entry = |directory: &str| {
         format!(
             r#"{{"Modules":[{{"Key":"net","Source":"git::https://example.com/net.git?ref=v1","Dir":"{directory}"}}]}}"#
@@ -342,7 +329,10 @@ fn a_module_of_an_older_call_is_missing() {
         "project/main.tf",
         "module \"net\" {\n  source = \"./net\"\n}\n",
     );
-    scene.write("project/evil/main.tf", requiring(&origin, "acme/demo"));
+    scene.write(
+        "project/evil/main.tf",
+        any_version(&origin.address("acme/demo")),
+    );
     let entry = entry("evil").replace("git::https://example.com/net.git?ref=v1", "./net");
     scene.write(modules, entry);
     // Clients read the recorded directory.

@@ -10,15 +10,13 @@ use crate::support::origin::{Fault, Origin, asks};
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
-use super::{origin, platforms, read, scene};
+use super::{origin, platforms, read, requiring, scene};
 
 const LOCK: &str = ".terraform.lock.hcl";
 
 /// A project that requires a provider of the origin.
 fn project(scene: &Scene, origin: &Origin, directory: &str, constraint: &str) {
-    let host = origin.host();
-    let demo = format!("demo = {{ source = \"{host}/acme/demo\", version = \"{constraint}\" }}");
-    let text = format!("terraform {{\n  required_providers {{\n    {demo}\n  }}\n}}\n");
+    let text = requiring(origin, "acme/demo", constraint);
     scene.write(format!("{directory}/main.tf"), text);
 }
 

@@ -8,16 +8,13 @@ use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 
 use super::installs::{LOCK, install, providers};
-use super::{origin, platforms, read, scene};
+use super::{any_version, origin, platforms, read, scene};
 
 /// A project that requires a provider which a network mirror has, and the option that names the mirror.
 fn given() -> (Origin, Scene, String) {
     let origin = origin();
     let scene = scene(&origin);
-    scene.write(
-        "ours/main.tf",
-        "terraform {\n  required_providers {\n    x = { source = \"hashicorp/null\" }\n  }\n}\n",
-    );
+    scene.write("ours/main.tf", any_version("hashicorp/null"));
     let mirror = format!("--from network-mirror:{}", origin.mirror_url());
     (origin, scene, mirror)
 }

@@ -5,21 +5,14 @@ use std::fs;
 use crate::support::origin::Origin;
 use crate::support::scene::Scene;
 
-use super::{origin, read, scene, tfoci};
+use super::{any_version, origin, read, scene, tfoci};
 
 /// A project that requires a provider of the origin, which is on this machine. No option allows that.
 fn given() -> (Origin, Scene) {
     let origin = origin();
     let scene = scene(&origin).env("TFOCI_ALLOW_PRIVATE", "");
-    requires(&scene, &origin.address("acme/demo"));
+    scene.write("a/main.tf", any_version(&origin.address("acme/demo")));
     (origin, scene)
-}
-
-fn requires(scene: &Scene, source: &str) {
-    let text = format!(
-        "terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\" }}\n  }}\n}}\n"
-    );
-    scene.write("a/main.tf", text);
 }
 
 #[test]
@@ -92,7 +85,7 @@ fn naming_a_private_host_is_consent() {
 fn no_option_allows_metadata_services() {
     let (_origin, scene) = given();
     for host in ["169.254.169.254", "100.100.100.200:8443"] {
-        requires(&scene, &format!("{host}/acme/demo"));
+        scene.write("a/main.tf", any_version(&format!("{host}/acme/demo")));
         for allow in [String::new(), format!("--allow-private {host}")] {
             let run = tfoci(&scene, &format!("lock --chdir a {allow}")).exits(1);
             assert!(run.stderr.contains("refusing "), "{}", run.stderr);

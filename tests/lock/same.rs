@@ -3,7 +3,7 @@
 use crate::support::origin::{Origin, asks};
 use crate::support::scene::{Run, Scene};
 
-use super::{origin, platforms, read, scene};
+use super::{origin, platforms, read, requiring, scene};
 
 const LOCK: &str = "ours/.terraform.lock.hcl";
 
@@ -11,11 +11,7 @@ const LOCK: &str = "ours/.terraform.lock.hcl";
 fn given() -> (Origin, Scene) {
     let origin = origin();
     let scene = scene(&origin);
-    let source = origin.address("acme/demo");
-    let text = format!(
-        "terraform {{\n  required_providers {{\n    demo = {{ source = \"{source}\", version = \"~> 1.0\" }}\n  }}\n}}\n"
-    );
-    scene.write("ours/main.tf", text);
+    scene.write("ours/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
     (origin, scene)
 }
 
