@@ -13,7 +13,7 @@ use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 use super::error::{FileError, MOST_KEYS, SHORTEST_KEY};
-use super::path::{PREFIX, respelt};
+use super::path::respelt;
 use super::watched_files::lines;
 use crate::digest::Digest;
 
@@ -73,7 +73,7 @@ impl Links {
         let expires = seconds(now + self.lifetime);
         let mac = hmac::sign(key, message(host, path, expires).as_bytes());
         let mac = URL_SAFE_NO_PAD.encode(mac.as_ref());
-        Some(format!("{PREFIX}/{expires}.{id}.{mac}"))
+        Some(format!("signed/{expires}.{id}.{mac}"))
     }
 
     /// The remaining lifetime of a signature; `None` if it is not valid for the path now. It is zero after the expiry, within [`CLOCK_SKEW`].

@@ -11,8 +11,8 @@ use crate::version::Version;
 /// The longest path in bytes. The longest real one, a signed link to a package, has about 400.
 const LONGEST: usize = 4 << 10;
 
-/// The first segment of a signed path.
-pub(super) const PREFIX: &str = "signed";
+/// The beginning of a signed path.
+const PREFIX: &str = "/signed/";
 
 /// The document, file or page that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,10 +188,7 @@ impl What {
 
 /// Splits a signed path into the signature and the path of the file.
 fn split(path: &str) -> Option<(&str, &str)> {
-    let rest = path
-        .strip_prefix('/')?
-        .strip_prefix(PREFIX)?
-        .strip_prefix('/')?;
+    let rest = path.strip_prefix(PREFIX)?;
     let end = rest.find('/')?;
     rest.split_at_checked(end)
 }

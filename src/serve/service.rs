@@ -120,11 +120,8 @@ impl Service {
             let authority = head.uri.authority().map(|authority| authority.as_str());
             Hostname::from_ascii(authority.or(header)?).ok()
         };
-        self.shared
-            .settings
-            .provider_host
-            .clone()
-            .or_else(requested)
+        let settings = &self.shared.settings;
+        settings.provider_host.clone().or_else(requested)
     }
 
     /// Answers a request. The answer has the [`Permits`](super::clients::Permits) that are held until it was sent as an extension.
@@ -146,9 +143,8 @@ impl Service {
         let header = header.unwrap_or_default();
         let access = self.access.as_ref();
         let tokens = access.map(|access| access.tokens());
-        let token = tokens
-            .as_ref()
-            .and_then(|tokens| ClientToken::find(tokens, header));
+        let tokens = tokens.as_deref();
+        let token = tokens.and_then(|tokens| ClientToken::find(tokens, header));
         record.token = token.map(|token| token.name.clone());
         let is_bearer = access::is_bearer(header);
         let link = access.map_or(Ok(None), |access| {
@@ -293,8 +289,8 @@ impl Asked<'_> {
                 What::MirrorVersion(version) => self.mirror_version(provider, version).await,
                 What::MirrorPackage(version, platform) => {
                     let (served, listing) = self.served(provider, version).await?;
-                    self.package(&served, &listing, served.package(platform))
-                        .await
+                    let package = served.package(platform);
+                    self.package(&served, &listing, package).await
                 }
                 What::RegistryDownload(version, platform) => {
                     self.registry_download(provider, version, platform).await
@@ -407,9 +403,8 @@ impl Asked<'_> {
         }
         let place = shared.clients.place(self.client, LONGEST_ANSWER).await;
         let place = place.map_err(|full| self.service.full(full, "packages"))?;
-        let mut answer = packages
-            .answer(self.head, package, self.caching(YEAR))
-            .await;
+        let caching = self.caching(YEAR);
+        let mut answer = packages.answer(self.head, package, caching).await;
         if answer.status() == StatusCode::BAD_GATEWAY {
             served.doubt_tags();
         }
@@ -494,12 +489,8 @@ impl Asked<'_> {
 
     /// The versions of a provider.
     async fn listing(&mut self, provider: &ProviderAddr) -> Result<Listing, Response> {
-        let exists = |old: &ProviderListing| old.exists;
-        let listing = self
-            .service
-            .store
-            .listing(provider, exists, self.client)
-            .await;
+        let Service { store, .. } = self.service;
+        let listing = store.listing(provider, |old| old.exists, self.client).await;
         let listing = listing.map_err(|reason| self.service.unavailable(&reason))?;
         self.record.is_stale = listing.is_stale || listing.value.is_origin_unreachable;
         Ok(listing)
