@@ -16,8 +16,7 @@ use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_na
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert};
-use rustls::sign::CertifiedKey;
+use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, RootCertStore, ServerConfig};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::watch;
@@ -39,9 +38,12 @@ const EXPIRES_SOON: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// The tokens and signing keys in use.
 pub(super) struct AccessControl {
-    tokens: watch::Sender<Arc<Vec<ClientToken>>>,
-    links: watch::Sender<Arc<Links>>,
+    tokens: watch::Receiver<Arc<Vec<ClientToken>>>,
+    links: watch::Receiver<Arc<Links>>,
 }
+
+/// TLS with the certificate that was read last; `None` before one is read.
+pub(super) type Tls = watch::Receiver<Option<TlsAcceptor>>;
 
 /// The answer to a request that is not authorized. It repeats no part of the request.
 pub(super) fn denied(reason: Denied) -> Response {
@@ -64,32 +66,32 @@ pub(super) fn denied(reason: Denied) -> Response {
 ///
 /// # Errors
 /// A file cannot be used.
-pub(super) fn acceptor(
+pub(super) fn tls(
     paths: &TlsFiles,
     host: Option<String>,
     observer: &Arc<dyn Observer>,
     files: &mut Vec<WatchedFiles>,
-) -> Result<TlsAcceptor, Error> {
-    let current = Arc::new(ServerCertificate(watch::Sender::new(None)));
-    let (shared, observer) = (current.clone(), observer.clone());
+) -> Result<Tls, Error> {
+    let (current, tls) = watch::channel(None);
+    let observer = observer.clone();
     let TlsFiles { certificate, key } = paths.clone();
     let read = move |reader: &mut Reader| {
         let (chain, secret) = (reader.read(&certificate)?, reader.read(&key)?);
-        pair(&chain, &secret).map_err(|error| match error {
+        config(&chain, &secret).map_err(|error| match error {
             FileError::NoCertificate => error.of(&certificate),
             _ => error.of(&key),
         })
     };
     let path = printable_path(&paths.certificate);
-    let apply = move |pair: CertifiedKey| {
-        if let Some(host) = host.as_deref().filter(|host| !is_for(&pair, host)) {
+    let apply = move |(config, own): (ServerConfig, CertificateDer<'static>)| {
+        if let Some(host) = host.as_deref().filter(|host| !is_for(&own, host)) {
             let text = format!(
                 "{path} does not name {host}, the host of --url: clients will refuse to connect"
             );
             observer.warn("certificate-names", "Warning", text);
         }
         let now = SystemTime::now();
-        if let Some(end) = end_before(&pair, now + EXPIRES_SOON) {
+        if let Some(end) = end_before(&own, now + EXPIRES_SOON) {
             let day = httpdate::fmt_http_date(end);
             let ends = match end < now {
                 true => format!("expired on {day}: clients refuse to connect"),
@@ -98,16 +100,10 @@ pub(super) fn acceptor(
             let text = format!("the certificate in {path} {ends}");
             observer.warn("certificate-expires", "Warning", text);
         }
-        shared.0.send_replace(Some(Arc::new(pair)));
+        current.send_replace(Some(TlsAcceptor::from(Arc::new(config))));
     };
     files.push(WatchedFiles::start(&paths.certificate, false, read, apply)?);
-    let provider = Arc::new(ring::default_provider());
-    let config =
-        ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = config.map_err(|_| Error::System)?;
-    let mut config = config.with_no_client_auth().with_cert_resolver(current);
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok(tls)
 }
 
 impl AccessControl {
@@ -119,41 +115,39 @@ impl AccessControl {
         paths: &AccessFiles,
         observer: &Arc<dyn Observer>,
         files: &mut Vec<WatchedFiles>,
-    ) -> Result<Arc<Self>, Error> {
+    ) -> Result<Self, Error> {
         let AccessFiles {
             tokens: path,
             signing_key,
             lifetime,
         } = paths.clone();
-        let links = Links::of_this_process(lifetime).ok_or(Error::System)?;
-        let access = Arc::new(Self {
-            tokens: watch::Sender::new(Arc::default()),
-            links: watch::Sender::new(Arc::new(links)),
-        });
-        let (shared, observer) = (access.clone(), observer.clone());
+        let (current, tokens) = watch::channel(Arc::<Vec<ClientToken>>::default());
+        let observer = observer.clone();
         let read = move |reader: &mut Reader| reader.parse(&path, ClientToken::parse);
         let path = printable_path(&paths.tokens);
-        let apply = move |tokens: Vec<ClientToken>| {
+        let apply = move |new: Vec<ClientToken>| {
             // The operator has revoked the last token, or has emptied the file by mistake.
-            if tokens.is_empty() && !shared.tokens().is_empty() {
+            if new.is_empty() && !current.borrow().is_empty() {
                 let text = format!("{path} has no token: every client is refused");
                 observer.warn("no-tokens", "Warning", text);
             }
-            shared.tokens.send_replace(Arc::new(tokens));
+            current.send_replace(Arc::new(new));
         };
         files.push(WatchedFiles::start(&paths.tokens, false, read, apply)?);
-        if access.tokens().is_empty() {
+        if tokens.borrow().is_empty() {
             return Err(FileError::Tokens { count: 0 }.of(&paths.tokens));
         }
+        let own = Links::of_this_process(lifetime).ok_or(Error::NoRandom)?;
+        let (current, links) = watch::channel(Arc::new(own));
         if let Some(path) = signing_key {
-            let (shared, of_keys) = (access.clone(), path.clone());
+            let of_keys = path.clone();
             let read = move |reader: &mut Reader| {
                 reader.parse(&of_keys, |text| Links::parse(text, lifetime))
             };
-            let apply = move |links| _ = shared.links.send_replace(Arc::new(links));
+            let apply = move |new| _ = current.send_replace(Arc::new(new));
             files.push(WatchedFiles::start(&path, false, read, apply)?);
         }
-        Ok(access)
+        Ok(Self { tokens, links })
     }
 
     pub(super) fn tokens(&self) -> Arc<Vec<ClientToken>> {
@@ -170,7 +164,7 @@ impl AccessControl {
         &self,
         target: &Target<'_>,
         token: Option<&ClientToken>,
-        is_bearer: bool,
+        header: &str,
     ) -> Result<Option<Duration>, Denied> {
         let route = target.route.as_ref().ok();
         if let Some(signature) = target.signature {
@@ -190,9 +184,9 @@ impl AccessControl {
             (Some(Route::Provider(provider, _)), Some(token)) if !token.is_for(provider) => {
                 Err(Denied::OtherProvider)
             }
-            (Some(Route::Provider(..)) | None, None) => Err(match is_bearer {
-                true => Denied::UnknownToken,
-                false => Denied::NoToken,
+            (Some(Route::Provider(..)) | None, None) => Err(match secret(header) {
+                Some("") | None => Denied::NoToken,
+                Some(_) => Denied::UnknownToken,
             }),
             // A token that is known; or what names no provider, for which clients and probes send no token. The page about the server then lists none.
             _ => Ok(None),
@@ -200,13 +194,9 @@ impl AccessControl {
     }
 }
 
-/// The current certificate; `None` before it is read.
-#[derive(Debug)]
-struct ServerCertificate(watch::Sender<Option<Arc<CertifiedKey>>>);
-
 /// Whether a certificate names a host. This is also true for a text that is not a host.
-fn is_for(pair: &CertifiedKey, host: &str) -> bool {
-    let (Some(own), Ok(name)) = (pair.cert.first(), ServerName::try_from(host)) else {
+fn is_for(own: &CertificateDer<'_>, host: &str) -> bool {
+    let Ok(name) = ServerName::try_from(host) else {
         return true;
     };
     let parsed = ParsedCertificate::try_from(own);
@@ -214,8 +204,8 @@ fn is_for(pair: &CertifiedKey, host: &str) -> bool {
 }
 
 /// When a certificate expires, if that is before `time`.
-fn end_before(pair: &CertifiedKey, time: SystemTime) -> Option<SystemTime> {
-    let parsed = ParsedCertificate::try_from(pair.cert.first()?).ok()?;
+fn end_before(own: &CertificateDer<'_>, time: SystemTime) -> Option<SystemTime> {
+    let parsed = ParsedCertificate::try_from(own).ok()?;
     let time = UnixTime::since_unix_epoch(time.duration_since(UNIX_EPOCH).ok()?);
     // rustls compares the dates before it looks for an authority, so none is needed.
     let roots = RootCertStore::empty();
@@ -228,21 +218,19 @@ fn end_before(pair: &CertifiedKey, time: SystemTime) -> Option<SystemTime> {
     }
 }
 
-impl ResolvesServerCert for ServerCertificate {
-    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        self.0.borrow().clone()
-    }
-}
-
-fn pair(chain: &[u8], key: &[u8]) -> Result<CertifiedKey, FileError> {
+/// The configuration of TLS with a certificate and its key, and the certificate without those of its authorities.
+fn config(chain: &[u8], key: &[u8]) -> Result<(ServerConfig, CertificateDer<'static>), FileError> {
     let chain = CertificateDer::pem_slice_iter(chain).collect::<Result<Vec<_>, _>>();
-    let chain = chain
-        .ok()
-        .filter(|chain| !chain.is_empty())
-        .ok_or(FileError::NoCertificate)?;
+    let chain = chain.unwrap_or_default();
+    let own = chain.first().cloned().ok_or(FileError::NoCertificate)?;
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| FileError::NoPrivateKey)?;
-    let pair = CertifiedKey::from_der(chain, key, &ring::default_provider());
-    pair.map_err(|_| FileError::NoPair)
+    let provider = Arc::new(ring::default_provider());
+    let config =
+        ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.and_then(|one| one.with_no_client_auth().with_single_cert(chain, key));
+    let mut config = config.map_err(|_| FileError::NoPair)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok((config, own))
 }
 
 /// The longest token that is hashed, in bytes. It bounds the work for a request.
@@ -306,11 +294,6 @@ impl ClientToken {
         let mut patterns = self.patterns.iter();
         self.patterns.is_empty() || patterns.any(|pattern| pattern.matches(provider))
     }
-}
-
-/// Whether an `Authorization` header has a token, known or not.
-pub(super) fn is_bearer(header: &str) -> bool {
-    secret(header).is_some_and(|secret| !secret.is_empty())
 }
 
 /// The token of an `Authorization` header.

@@ -148,24 +148,16 @@ pub(super) fn document(
     document: Document,
     caching: Caching,
 ) -> Response {
-    let mut answer = match has(request, &document.etag) {
-        true => not_modified(),
-        false => {
-            let mut answer = Response::new(Content::whole(document.bytes));
-            set(&mut answer, CONTENT_TYPE, content_type);
-            answer
-        }
-    };
+    let mut answer = Response::new(Content::none());
+    if has(request, &document.etag) {
+        *answer.status_mut() = StatusCode::NOT_MODIFIED;
+    } else {
+        *answer.body_mut() = Content::whole(document.bytes);
+        set(&mut answer, CONTENT_TYPE, content_type);
+    }
     set(&mut answer, ETAG, &document.etag);
     set(&mut answer, CACHE_CONTROL, &caching.header());
     set(&mut answer, X_CONTENT_TYPE_OPTIONS, "nosniff");
-    answer
-}
-
-/// `304` without a body.
-pub(super) fn not_modified() -> Response {
-    let mut answer = Response::new(Content::none());
-    *answer.status_mut() = StatusCode::NOT_MODIFIED;
     answer
 }
 

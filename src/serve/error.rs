@@ -29,9 +29,9 @@ pub enum Error {
     /// A file of certificates, tokens or keys has other contents.
     #[error("{} cannot be used", crate::error::printable_path(.path))]
     File { path: PathBuf, source: FileError },
-    /// No key for signed links can be made, or TLS cannot be used.
-    #[error("the system has no random numbers, or none of the ciphers of TLS")]
-    System,
+    /// No key for signed links can be made.
+    #[error("the system has no random numbers")]
+    NoRandom,
     /// The trust file or a file of keys cannot be used.
     #[error(transparent)]
     Policy(PolicyError),
@@ -86,7 +86,7 @@ impl Error {
         match self {
             Self::Disk(error) => error.category(),
             Self::File { .. } | Self::Policy(_) => Category::Malformed,
-            Self::System | Self::Listen { .. } => Category::Local,
+            Self::NoRandom | Self::Listen { .. } => Category::Local,
         }
     }
 }

@@ -272,14 +272,14 @@ struct KnownDocuments {
 impl KnownDocuments {
     /// Replaces documents by known ones with the same bytes, and adds the others. Returns false if they do not fit within the limit.
     fn share(&mut self, documents: Option<&mut SignedFiles>) -> bool {
-        let Some(documents) = documents else {
-            return true;
-        };
-        for one in [
-            &mut documents.checksums,
-            &mut documents.signature,
-            &mut documents.certificate,
-        ] {
+        let each = documents.into_iter().flat_map(|files| {
+            [
+                &mut files.checksums,
+                &mut files.signature,
+                &mut files.certificate,
+            ]
+        });
+        for one in each {
             match self.all.get(one) {
                 Some(known) => *one = known.clone(),
                 None if self.size + one.len() > MOST_DOCUMENTS => return false,

@@ -37,7 +37,8 @@ macro_rules! metrics {
                 let mut all = Registry::with_prefix("tfoci");
                 let help = "Requests that were answered, or whose client left before";
                 let requests = with(&mut all, "requests", help, Family::default());
-                let durations = Family::new_with_constructor(histogram as fn() -> Histogram);
+                let histogram: fn() -> Histogram = || Histogram::new(DURATIONS);
+                let durations = Family::new_with_constructor(histogram);
                 let help = "Time until the last byte of an answer was sent";
                 let durations = with(&mut all, "request_duration_seconds", help, durations);
                 let connections = with(&mut all, "connections", "Open connections", Gauge::default());
@@ -91,10 +92,6 @@ impl Metrics {
         let _written = encode(&mut text, &self.registry);
         text
     }
-}
-
-fn histogram() -> Histogram {
-    Histogram::new(DURATIONS)
 }
 
 fn with<M: Metric + Clone>(all: &mut Registry, name: &str, help: &str, metric: M) -> M {

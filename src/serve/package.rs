@@ -87,32 +87,31 @@ impl Packages {
         // The registry would have to send the whole package for a range of one that was not verified yet. So the client gets the whole, too.
         let range = range.filter(|_| file(package).is_some() || is_known);
         let wanted = range.clone().unwrap_or(0..size);
-        let mut answer = if answer::has(&head.headers, &etag) {
-            answer::not_modified()
+        let left = wanted.end.saturating_sub(wanted.start);
+        let mut answer = Response::new(Content::none());
+        if answer::has(&head.headers, &etag) {
+            *answer.status_mut() = StatusCode::NOT_MODIFIED;
         } else {
-            let mut answer = Response::new(Content::none());
             answer::set(&mut answer, CONTENT_TYPE, "application/zip");
-            let length = wanted.end.saturating_sub(wanted.start);
-            answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
-            if let Some(Range { start, end }) = range {
+            answer::set(&mut answer, CONTENT_LENGTH, &left.to_string());
+            if let Some(Range { start, end }) = &range {
                 *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
                 let range = format!("bytes {start}-{}/{size}", end.saturating_sub(1));
                 answer::set(&mut answer, CONTENT_RANGE, &range);
             }
-            answer
-        };
-        if answer.status() != StatusCode::NOT_MODIFIED && head.method != Method::HEAD {
-            let transfer = Transfer {
-                packages: self.clone(),
-                package: package.clone(),
-                // An OCI registry may send other bytes each time, so only ranges of its packages are sent without proof.
-                proves: answer.status() == StatusCode::OK && !(is_known && file(package).is_some()),
-                state,
-                left: wanted.end.saturating_sub(wanted.start),
-            };
-            match transfer.begin(wanted.start, is_known).await {
-                Ok(content) => *answer.body_mut() = content,
-                Err(failed) => return failed,
+            if head.method == Method::GET {
+                let transfer = Transfer {
+                    packages: self.clone(),
+                    package: package.clone(),
+                    // An OCI registry may send other bytes each time, so only ranges of its packages are sent without proof.
+                    proves: range.is_none() && !(is_known && file(package).is_some()),
+                    state,
+                    left,
+                };
+                match transfer.begin(wanted.start, is_known).await {
+                    Ok(content) => *answer.body_mut() = content,
+                    Err(failed) => return failed,
+                }
             }
         }
         answer::set(&mut answer, ETAG, &etag);

@@ -8,10 +8,9 @@ use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 use tokio::task::JoinSet;
-use tokio_rustls::TlsAcceptor;
 use url::Url;
 
-use super::access::{AccessControl, acceptor};
+use super::access::{self, AccessControl, Tls};
 use super::answer::Document;
 use super::clients::Clients;
 use super::connection::{self, HANDSHAKE};
@@ -31,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A server that has its address, and accepts connections once it runs.
 pub struct Server {
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Tls>,
     service: Arc<Service>,
     files: Vec<WatchedFiles>,
 }
@@ -53,7 +52,7 @@ impl Server {
         let host = host.map(|host| host.trim_matches(['[', ']']).to_owned());
         let tls = settings.tls.as_ref();
         let tls = tls
-            .map(|paths| acceptor(paths, host, &observer, &mut files))
+            .map(|paths| access::tls(paths, host, &observer, &mut files))
             .transpose()?;
         let access = settings.access.as_ref();
         let access = access
@@ -183,14 +182,12 @@ async fn accept(
     Some((stream, client.ip(), permit))
 }
 
-async fn serve(
-    stream: TcpStream,
-    client: IpAddr,
-    tls: Option<TlsAcceptor>,
-    service: &Arc<Service>,
-) {
+async fn serve(stream: TcpStream, client: IpAddr, tls: Option<Tls>, service: &Arc<Service>) {
     let Some(tls) = tls else {
         return connection::serve(stream, client, service.clone()).await;
+    };
+    let Some(tls) = tls.borrow().clone() else {
+        return;
     };
     let mut draining = service.draining.subscribe();
     let handshake = tokio::select! {

@@ -83,7 +83,7 @@ pub struct HomePage {
 pub(super) struct Service {
     pub(super) shared: Arc<Context>,
     pub(super) store: Arc<ServedStore>,
-    pub(super) access: Option<Arc<AccessControl>>,
+    pub(super) access: Option<AccessControl>,
     /// The path of the public URL, without a slash at its end; empty behind a proxy, which removes it.
     pub(super) base: String,
     pub(super) discovery: Document,
@@ -146,12 +146,9 @@ impl Service {
         let tokens = tokens.as_deref();
         let token = tokens.and_then(|tokens| ClientToken::find(tokens, header));
         record.token = token.map(|token| token.name.clone());
-        let is_bearer = access::is_bearer(header);
-        let link = access.map_or(Ok(None), |access| {
-            access.authorize(target, token, is_bearer)
-        });
-        let link = match link {
-            Ok(link) => link,
+        let link = access.map(|access| access.authorize(target, token, header));
+        let link = match link.transpose() {
+            Ok(link) => link.flatten(),
             Err(reason) => {
                 record.denied = Some(reason);
                 return access::denied(reason);
