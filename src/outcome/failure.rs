@@ -111,8 +111,6 @@ impl Problem {
                 | Self::Store(
                     store::Error::Disk(_)
                         | store::Error::LayoutIndex { .. }
-                        | store::Error::LayoutRepeated { .. }
-                        | store::Error::Unwritten { .. }
                         | store::Error::Marker { .. }
                         | store::Error::Incomplete { .. }
                         | store::Error::TooManyEntries { .. }

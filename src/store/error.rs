@@ -5,7 +5,7 @@ mod kind;
 use std::path::PathBuf;
 
 use super::known::KnownRegistry;
-use super::phrases::{because, by, marker, received_bytes, sent, unauthorized, user};
+use super::phrases::{by, marker, received_bytes, repeated, sent, unauthorized, user};
 use super::requested::Requested;
 use crate::blob::{self, ReadError};
 use crate::credentials::{self, FoundIn};
@@ -71,25 +71,12 @@ pub enum Error {
         "the index leads to too many documents and blobs\n  expected at most {limit}\n  received more"
     )]
     TooManyParts { limit: usize },
-    /// The `index.json` of a layout is malformed.
-    #[error("{} is not the index of an OCI image layout", printable_path(.path))]
+    /// The `index.json` of a layout is malformed, or has a duplicate member, so that its readers may understand it differently.
+    #[error("{} is not the index of an OCI image layout{}", printable_path(.path), repeated(.source, "layout's index"))]
     LayoutIndex {
         path: PathBuf,
         /// The parse error, with its position.
         source: json::Error,
-    },
-    /// The `index.json` of a layout has a duplicate member, so that its readers may understand it differently.
-    #[error("{} repeats a member\n{}", printable_path(.path), .repeated.facts("layout's index"))]
-    LayoutRepeated {
-        path: PathBuf,
-        /// The duplicate member.
-        repeated: json::Error,
-    },
-    /// The `index.json` of a layout cannot be serialized. No index that tfoci reads or builds causes this.
-    #[error("{} cannot be written", printable_path(.path))]
-    Unwritten {
-        path: PathBuf,
-        source: serde_json::Error,
     },
     /// A directory has an `index.json`, but no valid `oci-layout` file.
     #[error("{} is not the `oci-layout` file of an OCI image layout\n  expected {}\n  received {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT), marker(.received.as_deref()))]
@@ -117,14 +104,8 @@ pub enum Error {
         status: u16,
         /// The error message of the registry.
         answer: String,
-    },
-    /// The host speaks TLS, and answered a request in plain HTTP.
-    #[error("the registry answered 400 to a request for the {what}{}\n  from {url}", said(.answer))]
-    WantsTls {
-        what: Requested,
-        url: http::Shown,
-        /// The error message of the host.
-        answer: String,
+        /// Whether the host speaks TLS, and answered a request in plain HTTP.
+        wants_tls: bool,
     },
     /// The registry does not accept a manifest because of its media types.
     #[error("the registry does not accept the {what}\n  registry {host}\n  answered {status}{}", said(.answer))]
@@ -159,7 +140,7 @@ pub enum Error {
         answer: String,
     },
     /// The registry knows the user, who lacks a permission.
-    #[error("{} may not {} {repository} (403{})\n  tried {tried}", user(.username.as_deref()), .what.action(), because(.answer))]
+    #[error("{} may not {} {repository}: the registry answered 403{}\n  tried {tried}", user(.username.as_deref()), .what.action(), said(.answer))]
     Forbidden {
         /// The user of the credentials; `None` for a token.
         username: Option<String>,
@@ -174,7 +155,11 @@ pub enum Error {
     },
     /// The host has no API of registries.
     #[error("{host} is not an OCI registry ({answered})")]
-    NoRegistry { host: String, answered: NotRegistry },
+    NoRegistry {
+        host: String,
+        /// What shows it.
+        answered: String,
+    },
     /// Another host refused the request: the target of a redirect, or the `Location` of an upload. tfoci sends it no credentials.
     #[error("the registry leads to a host that refuses the request for the {what}\n  registry {registry}\n  from {url}\n  answered {status}{}\n  tried no credentials, since they are for the registry alone", said(.answer))]
     RefusedElsewhere {
@@ -212,23 +197,14 @@ pub enum Error {
         /// The repeated page, or the page that exceeds the limit.
         url: http::Shown,
     },
-    /// The registry's answer is not the expected JSON.
-    #[error("the {what} is not valid JSON of its kind\n  from {url}")]
+    /// The registry's answer is not the expected JSON, or has a duplicate member, so that its readers may understand it differently.
+    #[error("the {what} is not valid JSON of its kind\n  from {url}{}", repeated(.source, &.what.to_string()))]
     Document {
         what: Requested,
         /// The URL of the document.
         url: http::Shown,
         /// The parse error, with its position.
         source: json::Error,
-    },
-    /// A document of the registry has a duplicate member, so that its readers may understand it differently.
-    #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(&.what.to_string()))]
-    Repeated {
-        what: Requested,
-        /// The URL of the document.
-        url: http::Shown,
-        /// The duplicate member.
-        repeated: json::Error,
     },
     /// The list of tags or repositories is longer than any real one.
     #[error(
@@ -300,17 +276,6 @@ pub enum Error {
     },
 }
 
-/// What shows that a host is not a registry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotRegistry {
-    /// An answer for people.
-    #[error("it answers with a web page")]
-    Page,
-    /// The status of the answer for `/v2/`, which every registry has.
-    #[error("/v2/ answered {0}")]
-    Status(u16),
-}
-
 impl Error {
     /// A blob that could not be read: missing or damaged.
     pub fn reading(what: Part, digest: Digest, error: impl Into<ReadError<Self>>) -> Self {
@@ -337,7 +302,6 @@ impl Error {
             | Self::RefusedElsewhere { status, .. } => {
                 format!("it answered {status}")
             }
-            Self::WantsTls { .. } => "it answered 400".to_owned(),
             Self::Forbidden { .. } => "it answered 403".to_owned(),
             other => first_line(other),
         }

@@ -2,14 +2,11 @@
 
 use super::Error;
 use super::known::KnownRegistry;
-use crate::error::{Hint, printable};
+use crate::error::{Category, Hint, printable};
 use crate::http;
 
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
-        if let Some(text) = self.hint_about_layout() {
-            return Some(text.to_owned());
-        }
         if let Some(text) = self.hint_about_host() {
             return Some(text);
         }
@@ -43,8 +40,20 @@ impl Hint for Error {
                 "publish all platforms of a version at once, or let the tags of this repository move"
             }
             Self::Moved { .. } => "find out who moved the tag before you use the new reference",
-            Self::LayoutRepeated { .. } | Self::Repeated { .. } => {
+            Self::LayoutIndex { source, .. } | Self::Document { source, .. }
+                if source.category() == Category::Untrusted =>
+            {
                 "find out who wrote it before you replace it: two readers see two packages in it"
+            }
+            Self::IsRepository { .. } => {
+                "to read this one repository, name its provider and add `--exact-repository`"
+            }
+            Self::NoParent { .. } => "create the directory above it, or mount its disk",
+            Self::Incomplete { .. } | Self::LayoutIndex { .. } | Self::Marker { .. } => {
+                "restore the file; or delete this directory, and mirror, copy or push its versions again"
+            }
+            Self::NoStore { .. } => {
+                "check the path: `tfoci push`, `mirror` and `copy` create a store there"
             }
             _ => return None,
         };
@@ -75,7 +84,11 @@ impl Error {
             Self::Registry { status: 405, .. } => {
                 "the registry takes no uploads: it may be a cache of another one"
             }
-            Self::WantsTls { url, .. } => return Some(http::perhaps_tls(url)),
+            Self::Registry {
+                wants_tls: true,
+                url,
+                ..
+            } => return Some(http::perhaps_tls(url)),
             Self::RefusedElsewhere { .. } => {
                 "ask the registry's operator why that host refuses: no login helps"
             }
@@ -85,21 +98,5 @@ impl Error {
             _ => return None,
         };
         Some(text.to_owned())
-    }
-
-    fn hint_about_layout(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::IsRepository { .. } => {
-                "to read this one repository, name its provider and add `--exact-repository`"
-            }
-            Self::NoParent { .. } => "create the directory above it, or mount its disk",
-            Self::Incomplete { .. } | Self::LayoutIndex { .. } | Self::Marker { .. } => {
-                "restore the file; or delete this directory, and mirror, copy or push its versions again"
-            }
-            Self::NoStore { .. } => {
-                "check the path: `tfoci push`, `mirror` and `copy` create a store there"
-            }
-            _ => return None,
-        })
     }
 }

@@ -27,7 +27,7 @@ mod requested;
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use blob::StoreBlob;
 pub use endpoint::Endpoint;
-pub use error::{Error, NotRegistry};
+pub use error::Error;
 pub use layout::Layout;
 pub use put_error::PutError;
 pub use registry::{Confirmation, Lookup, Registry};

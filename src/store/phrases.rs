@@ -1,7 +1,8 @@
 //! Phrases in the messages of errors.
 
 use crate::credentials::FoundIn;
-use crate::error::printable;
+use crate::error::{Category, printable};
+use crate::json;
 use crate::oci;
 
 pub(super) fn unauthorized(tried: Option<&FoundIn>) -> &'static str {
@@ -25,16 +26,16 @@ pub(super) fn user(username: Option<&str>) -> String {
     )
 }
 
-pub(super) fn because(answer: &str) -> String {
-    if answer.is_empty() {
-        String::new()
-    } else {
-        format!(": {answer}")
-    }
-}
-
 pub(super) fn by(token_server: Option<&str>) -> String {
     token_server.map_or_else(String::new, |host| format!("\n  token server {host}"))
+}
+
+/// Where a document has a duplicate member, if that is what is wrong with it.
+pub(super) fn repeated(error: &json::Error, document: &str) -> String {
+    match error.category() {
+        Category::Untrusted => format!("\n{}", error.facts(document)),
+        _ => String::new(),
+    }
 }
 
 pub(super) fn received_bytes(count: &Option<u64>) -> String {

@@ -138,7 +138,7 @@ async fn missing_and_forbidden_repositories_are_distinguished() {
     let (registry, user) = pushed().await;
     registry.always(matching("GET", "/manifests/"), Fault::denied());
     let error = user.install().await.unwrap_err();
-    assert!(error.to_string().contains("(403: DENIED"), "{error}");
+    assert!(error.to_string().contains("403 (DENIED"), "{error}");
     let registry = start(Personality::Plain);
     let error = User::of(&registry, "acme/demo")
         .install()

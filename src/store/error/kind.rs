@@ -28,7 +28,6 @@ impl Error {
             Self::Http(_)
                 | Self::Credentials(_)
                 | Self::Registry { .. }
-                | Self::WantsTls { .. }
                 | Self::Unauthorized { .. }
                 | Self::ListRefused(_)
                 | Self::Forbidden { .. }
@@ -50,12 +49,9 @@ impl Error {
             Self::Template(error) => error.category(),
             Self::Blob { source, .. } => source.category(),
             Self::Refusal(refusal) => refusal.category(),
-            Self::LayoutRepeated { .. } | Self::Repeated { .. } | Self::Moved { .. } => {
-                Category::Untrusted
-            }
+            Self::LayoutIndex { source, .. } | Self::Document { source, .. } => source.category(),
+            Self::Moved { .. } => Category::Untrusted,
             Self::Oci(_)
-            | Self::LayoutIndex { .. }
-            | Self::Unwritten { .. }
             | Self::Marker { .. }
             | Self::TooLarge { .. }
             | Self::TooManyParts { .. }
@@ -79,15 +75,13 @@ impl Error {
                 ..
             } => Category::Unreachable,
             Self::Immutable { .. } => Category::Conflict,
-            Self::Registry { .. }
-            | Self::WantsTls { .. }
-            | Self::Unwelcome { .. }
-            | Self::NoCatalog { .. } => Category::Unsupported,
+            Self::Registry { .. } | Self::Unwelcome { .. } | Self::NoCatalog { .. } => {
+                Category::Unsupported
+            }
             Self::Realm { .. }
             | Self::BadLink { .. }
             | Self::EndlessPages { .. }
             | Self::LongList { .. }
-            | Self::Document { .. }
             | Self::NoLocation { .. }
             | Self::Offset { .. } => Category::Malformed,
             Self::LongChunks { .. } => Category::Unsupported,

@@ -10,8 +10,6 @@ use std::sync::Arc;
 
 use super::Layout;
 use crate::disk::{self, FileState, if_exists, staged};
-use crate::error::Category;
-use crate::json;
 use crate::oci::tags::{self, LAYOUT};
 use crate::oci::{INDEX, Repository, Tags};
 use crate::store::Error;
@@ -63,14 +61,8 @@ impl Layout {
         if known.is_some() {
             return Ok(known);
         }
-        let unread = |source: json::Error| match source.category() {
-            Category::Untrusted => Error::LayoutRepeated {
-                path,
-                repeated: source,
-            },
-            _ => Error::LayoutIndex { path, source },
-        };
-        self.last_index.read(bytes, state).map(Some).map_err(unread)
+        let read = self.last_index.read(bytes, state).map(Some);
+        read.map_err(|source| Error::LayoutIndex { path, source })
     }
 }
 

@@ -14,7 +14,7 @@ use super::{LOCK, Layout};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::{self, staged};
 use crate::event::Reporter;
-use crate::oci::{RawManifest, Repository, Tag, Tags};
+use crate::oci::{self, RawManifest, Repository, Tag, Tags};
 use crate::store::{Error, Move, Tagged};
 
 /// How long a task waits for further versions before it writes, as a multiple of the time that the last write took. Writing then takes at most a
@@ -130,10 +130,6 @@ impl Layout {
     fn write_moves(&self, repository: &Repository, all: &[Ready]) -> Result<Vec<Tagged>, Error> {
         let directory = self.directory(repository);
         let path = directory.join("index.json");
-        let unwritten = |source| Error::Unwritten {
-            path: path.clone(),
-            source,
-        };
         let mut index = Tags::clone(&*self.index(repository)?.unwrap_or_default());
         let mut outcomes = Vec::new();
         for Ready { moves, .. } in all {
@@ -146,13 +142,13 @@ impl Layout {
                 false => Tagged::Conflict,
             });
             for (tag, to, _) in moves.iter().filter(|_| is_as_before) {
-                index.set(tag, to).map_err(unwritten)?;
+                index.set(tag, to).map_err(oci::Error::from)?;
             }
         }
         if !outcomes.contains(&Tagged::Moved) {
             return Ok(outcomes);
         }
-        let bytes = index.write().map_err(unwritten)?;
+        let bytes = index.write().map_err(oci::Error::from)?;
         let blobs = directory.join("blobs");
         for algorithm in disk::subdirectories(&blobs)? {
             disk::sync_directory(&blobs.join(algorithm))?;

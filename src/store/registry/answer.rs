@@ -45,17 +45,13 @@ pub(super) fn text(answer: &Answer) -> String {
 
 /// Turns an answer that is not a success into an error.
 pub(super) fn failure(what: Requested, answer: &Answer) -> Error {
-    let (url, status) = (answer.shown(), answer.status().as_u16());
-    let is_tls_wanted = status == 400 && wants_tls(answer.body());
-    let answer = text(answer);
-    match is_tls_wanted {
-        true => Error::WantsTls { what, url, answer },
-        false => Error::Registry {
-            what,
-            url,
-            status,
-            answer,
-        },
+    let status = answer.status().as_u16();
+    Error::Registry {
+        what,
+        url: answer.shown(),
+        status,
+        answer: text(answer),
+        wants_tls: status == 400 && wants_tls(answer.body()),
     }
 }
 

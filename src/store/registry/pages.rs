@@ -11,7 +11,7 @@ use super::session::RepositorySession;
 use super::{Error, Registry, answer};
 use crate::http::{Answer, Request, Shown};
 use crate::json::{self, Fault, Object};
-use crate::store::{NotRegistry, Requested};
+use crate::store::Requested;
 
 /// The largest page in bytes ([clients: tag lists](crate::clients#tag-lists)).
 const LARGEST_PAGE: u64 = 4 << 20;
@@ -74,10 +74,7 @@ impl Registry {
             }
             let next = answer::next_page(&answer, list.what)?;
             if answer::is_page(&answer) {
-                return Err(Error::NoRegistry {
-                    host: session.auth.host(),
-                    answered: NotRegistry::Page,
-                });
+                return Err(session.answers_with_page());
             }
             let most = list.most - items.len();
             let read = items_of(answer.body(), list.member, most);
@@ -107,11 +104,6 @@ fn unreadable(source: json::Error, url: Shown, list: &List) -> Error {
     let what = list.what;
     match source.fault {
         Fault::TooMany { .. } => list.too_long(url),
-        Fault::Repeated { .. } => Error::Repeated {
-            what,
-            url,
-            repeated: source,
-        },
-        Fault::Malformed(_) => Error::Document { what, url, source },
+        _ => Error::Document { what, url, source },
     }
 }

@@ -13,8 +13,8 @@ use crate::credentials::Credential;
 use crate::digest::Digest;
 use crate::http::{Answer, Request, Retry, authority};
 use crate::oci::Repository;
+use crate::store::Requested;
 use crate::store::known::KnownRegistry;
-use crate::store::{NotRegistry, Requested};
 
 /// The most times that a request is sent until its authentication is accepted: the first answer names the scheme, the second
 /// one may reject a token that was revoked, the third one is final.
@@ -306,13 +306,20 @@ impl RepositorySession {
         if !is_unknown_path && !status.is_success() {
             return None;
         }
-        let answered = match (answer::is_page(answer), is_unknown_path) {
-            (true, _) => NotRegistry::Page,
-            (false, true) => NotRegistry::Status(status.as_u16()),
-            (false, false) => return None,
-        };
-        let host = self.auth.host();
-        Some(Error::NoRegistry { host, answered })
+        if answer::is_page(answer) {
+            return Some(self.answers_with_page());
+        }
+        is_unknown_path.then(|| Error::NoRegistry {
+            host: self.auth.host(),
+            answered: format!("/v2/ answered {}", status.as_u16()),
+        })
+    }
+
+    pub(super) fn answers_with_page(&self) -> Error {
+        Error::NoRegistry {
+            host: self.auth.host(),
+            answered: "it answers with a web page".to_owned(),
+        }
     }
 
     pub(super) fn cache(&self) -> MutexGuard<'_, RegistryCache> {

@@ -98,9 +98,7 @@ impl<B: BlobSource> Upload<'_, B> {
                 // The credentials may allow writing here, but not reading the other repository.
                 Err(Error::Unauthorized { .. } | Error::Forbidden { .. }) if !is_itself => {}
                 // The registry may refuse mounts, but accept uploads.
-                Err(
-                    Error::Registry { .. } | Error::WantsTls { .. } | Error::NoRepository { .. },
-                ) => {
+                Err(Error::Registry { .. } | Error::NoRepository { .. }) => {
                     self.session.cache().refuses_mounts |= is_itself;
                 }
                 begun => return begun,
