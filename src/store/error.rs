@@ -4,14 +4,13 @@ mod kind;
 
 use std::path::PathBuf;
 
-use super::known::KnownRegistry;
 use super::phrases::{by, marker, received_bytes, repeated, sent, unauthorized, user};
 use super::requested::Requested;
 use crate::blob::{self, ReadError};
 use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{first_line, printable, printable_path, said};
+use crate::error::{first_line, printable_path, said};
 use crate::http;
 use crate::json;
 use crate::oci::{self, Part, Refusal, Repository, Tag};
@@ -230,12 +229,9 @@ pub enum Error {
     #[error("the registry does not say where to upload to\n  from {url}")]
     NoLocation { url: http::Shown },
     /// The repository does not exist, and the registry does not create it on push.
-    #[error("the registry has no repository `{}`\n  answered 404{}\n  from {url}", printable(.name), said(.answer))]
+    #[error("the registry has no repository `{}`\n  answered 404{}\n  from {url}", .repository.host_and_name().1, said(.answer))]
     NoRepository {
-        /// The kind of registry, as far as tfoci recognizes it.
-        registry: KnownRegistry,
-        /// The repository's name in the registry.
-        name: String,
+        repository: Repository,
         url: http::Shown,
         /// The error message of the registry.
         answer: String,

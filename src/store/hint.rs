@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::known::KnownRegistry;
-use crate::error::{Category, Hint, printable};
+use crate::error::{Category, Hint};
 use crate::http;
 
 impl Hint for Error {
@@ -20,19 +20,14 @@ impl Hint for Error {
             Self::Blob { .. } | Self::Missing { .. } => {
                 "`--existing replace` of `tfoci push` or `tfoci copy` writes the version again"
             }
-            Self::NoRepository {
-                registry: KnownRegistry::Ecr,
-                name,
-                ..
-            } => {
-                return Some(format!(
-                    "create it first: `aws ecr create-repository --repository-name {}`",
-                    printable(name)
-                ));
-            }
-            Self::NoRepository { .. } => {
-                "create the repository, or its project, before the first push"
-            }
+            Self::NoRepository { repository, .. } => match repository.host_and_name() {
+                (host, name) if KnownRegistry::of(host) == KnownRegistry::Ecr => {
+                    return Some(format!(
+                        "create it first: `aws ecr create-repository --repository-name {name}`"
+                    ));
+                }
+                _ => "create the repository, or its project, before the first push",
+            },
             Self::Unwelcome { .. } => {
                 "an update of the registry may know the media types of OpenTofu (GitLab since late 2025)"
             }

@@ -1,12 +1,13 @@
 //! The `index.json` that was parsed last.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
 use crate::disk::FileState;
 use crate::json;
 use crate::oci::Tags;
+use crate::store::locked;
 
 /// The `index.json` that was parsed last. Every lookup of a tag asks the system whether the file is still the same, since another process may
 /// have replaced it. Reading it for each of thousands of tags would take half a minute, and parsing it minutes.
@@ -24,14 +25,14 @@ struct Parsed {
 impl LastIndex {
     /// The tags, if the file has not changed since it was read.
     pub(super) fn unchanged(&self, state: Option<&FileState>) -> Option<Arc<Tags>> {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = locked(&self.0);
         let parsed = last.as_ref()?;
         (state? == parsed.state.as_ref()?).then(|| Arc::clone(&parsed.tags))
     }
 
     /// Remembers a document that was just written.
     pub(super) fn written(&self, document: Vec<u8>, tags: Tags) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Parsed {
+        *locked(&self.0) = Some(Parsed {
             document: document.into(),
             state: None,
             tags: Arc::new(tags),
@@ -45,7 +46,7 @@ impl LastIndex {
         state: Option<FileState>,
     ) -> Result<Arc<Tags>, json::Error> {
         let state = state.filter(FileState::is_settled);
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = locked(&self.0);
         if let Some(parsed) = last.as_mut().filter(|parsed| parsed.document == document) {
             parsed.state = state;
             return Ok(Arc::clone(&parsed.tags));

@@ -4,7 +4,7 @@
 //! each tag, so writing it once for each of thousands of versions would take longer than copying them. While one task writes the file, further
 //! versions become ready. The next write has all of them.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedMutexGuard, oneshot};
@@ -15,7 +15,7 @@ use crate::digest::{Algorithm, Digest};
 use crate::disk::{self, staged};
 use crate::event::Reporter;
 use crate::oci::{self, RawManifest, Repository, Tag, Tags};
-use crate::store::{Error, Move, Tagged};
+use crate::store::{Error, Move, Tagged, locked};
 
 /// How long a task waits for further versions before it writes, as a multiple of the time that the last write took. Writing then takes at most a
 /// third of the time, however large the file gets.
@@ -49,7 +49,7 @@ pub struct LayoutLock {
 
 impl Layout {
     fn writers(&self, repository: &Repository) -> Arc<Writers> {
-        let mut all = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = locked(&self.writers);
         Arc::clone(all.entry(repository.clone()).or_default())
     }
 
@@ -106,7 +106,7 @@ impl Layout {
             .collect();
         let (moved, mut outcome) = oneshot::channel();
         let writers = self.writers(repository);
-        let ready = || writers.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        let ready = || locked(&writers.ready);
         ready().push(Ready { moves, moved });
         let mut writing = writers.writing.lock().await;
         if let Ok(outcome) = outcome.try_recv() {

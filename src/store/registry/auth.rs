@@ -4,7 +4,7 @@
 //! fetched before the first request of each scope, once for all tasks that wait for it, and renewed shortly before it expires.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -13,7 +13,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::super::{Error, Requested};
+use super::super::{Error, Requested, locked};
 use super::headers::{self, AuthScheme};
 use super::wire::TokenAnswer;
 use crate::credentials::Credential;
@@ -93,8 +93,7 @@ impl Auth {
     }
 
     pub(super) fn credential(&self) -> Option<Arc<Credential>> {
-        let credential = self.credential.lock();
-        credential.unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.credential).clone()
     }
 
     fn basic(&self) -> Option<Authorization> {
@@ -103,20 +102,13 @@ impl Auth {
 
     /// Uses this credential from now on.
     pub(super) async fn renew(&self, found: Arc<Credential>) {
-        {
-            let credential = self.credential.lock();
-            *credential.unwrap_or_else(PoisonError::into_inner) = Some(found);
-        }
+        *locked(&self.credential) = Some(found);
         self.tokens.lock().await.clear();
     }
 
     /// The secret for a scope; `None` before the first challenge, and where there is no credential.
     pub(super) async fn secret(&self, scope: &Scope) -> Result<Option<Authorization>, Error> {
-        let scheme = self
-            .scheme
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let scheme = locked(&self.scheme).clone();
         match scheme {
             None => Ok(None),
             Some(AuthScheme::Basic) => Ok(self.basic()),
@@ -129,10 +121,7 @@ impl Auth {
 
     /// Whether the registry has sent a challenge.
     pub(super) fn was_challenged(&self) -> bool {
-        self.scheme
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_some()
+        locked(&self.scheme).is_some()
     }
 
     /// Whether an answer came from the registry's own scheme, host and port. Only the challenge in such an answer counts: a
@@ -143,8 +132,7 @@ impl Auth {
 
     /// Whether the registry wants a token of its token server.
     pub(super) fn has_tokens(&self) -> bool {
-        let scheme = self.scheme.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(*scheme, Some(AuthScheme::Bearer { .. }))
+        matches!(*locked(&self.scheme), Some(AuthScheme::Bearer { .. }))
     }
 
     /// Reads the challenge of an answer. `false` if sending the request again would not help.
@@ -163,10 +151,7 @@ impl Auth {
             host: self.host(),
             received: unusable.realm.map(|realm| answer.shown_reference(&realm)),
         })?;
-        self.scheme
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone_from(&wanted);
+        locked(&self.scheme).clone_from(&wanted);
         match wanted {
             None => Ok(false),
             // Concurrent requests without credentials may all get a challenge; each of them is sent again.

@@ -15,6 +15,7 @@ use crate::blob::{BlobInfo, BlobLocation, BlobSource};
 use crate::event::{Event, Transfer};
 use crate::http::{Request, Retry, Transient};
 use crate::release::Expected;
+use crate::store::known::KnownRegistry;
 use crate::store::{PutError, Requested};
 
 /// The number of times that the upload of a blob may start again from its first byte. Each time may send the whole blob again, so with
@@ -68,7 +69,7 @@ impl Registry {
             session.cache().blobs.insert(digest, name);
         }
         // While this task waited for its turn, another one may have uploaded the blob.
-        let _turn = session.uploads.enter(digest).await;
+        let _turn = session.host.uploads.enter(digest).await;
         let (has_it, known) = session.known(&digest, name);
         if has_it == Some(true) {
             return Ok(Transfer::Present);
@@ -110,7 +111,8 @@ impl<B: BlobSource> Upload<'_, B> {
         let http = &self.registry.http;
         let _permit = http.upload_permit(&self.session.base, size).await;
         let url = self.session.url(self.name, "blobs/uploads/")?;
-        let support = self.session.known.upload_support();
+        let (host, _) = self.repository.host_and_name();
+        let support = KnownRegistry::of(host).upload_support();
         let mut strategy = UploadStrategy::new(support, learnt, size);
         let mut retry = Retry::new(RETRIES);
         loop {

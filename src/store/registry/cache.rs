@@ -1,11 +1,12 @@
 //! What all repositories of a registry share during a run: the facts that tfoci detects, and the uploads that are in progress.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use tokio::sync::OwnedMutexGuard;
 
 use crate::digest::Digest;
+use crate::store::locked;
 
 /// The most locations of blobs that are remembered: about a megabyte. Blobs that occur repeatedly do so within a short time,
 /// such as keys, configs and zips that several platforms share. A forgotten blob costs one request.
@@ -26,14 +27,9 @@ pub(super) struct RegistryCache {
     pub(super) chunk: Option<usize>,
 }
 
-/// The repositories that are known to have certain blobs. The oldest entries are forgotten first.
+/// Blobs and the repositories that are known to have them, oldest first. The oldest are forgotten first.
 #[derive(Default)]
-pub(super) struct BlobLocations {
-    /// The repositories of each blob, oldest first.
-    names: HashMap<Digest, VecDeque<Arc<str>>>,
-    /// The digests of all entries, oldest first.
-    order: VecDeque<Digest>,
-}
+pub(super) struct BlobLocations(VecDeque<(Digest, String)>);
 
 impl BlobLocations {
     /// Remembers that a repository has a blob.
@@ -41,26 +37,16 @@ impl BlobLocations {
         if self.of(&digest).any(|known| known == name) {
             return;
         }
-        self.names
-            .entry(digest)
-            .or_default()
-            .push_back(Arc::from(name));
-        self.order.push_back(digest);
-        if self.order.len() > MOST_LOCATIONS
-            && let Some(oldest) = self.order.pop_front()
-            && let Some(names) = self.names.get_mut(&oldest)
-        {
-            names.pop_front();
-            if names.is_empty() {
-                self.names.remove(&oldest);
-            }
+        if self.0.len() == MOST_LOCATIONS {
+            self.0.pop_front();
         }
+        self.0.push_back((digest, name.to_owned()));
     }
 
     /// The known repositories that have a blob, the oldest first.
     pub(super) fn of(&self, digest: &Digest) -> impl Iterator<Item = &str> {
-        let names = self.names.get(digest).into_iter().flatten();
-        names.map(|name| &**name)
+        let of_blob = self.0.iter().filter(move |(known, _)| known == digest);
+        of_blob.map(|(_, name)| name.as_str())
     }
 }
 
@@ -75,7 +61,7 @@ impl SingleFlight {
     /// Waits until no other task uploads this blob, and keeps others waiting until the guard is dropped.
     pub(super) async fn enter(&self, digest: Digest) -> OwnedMutexGuard<()> {
         let lock = {
-            let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut locks = locked(&self.0);
             locks.retain(|_, lock| lock.strong_count() > 0);
             let lock = locks.get(&digest).and_then(Weak::upgrade);
             let lock: Arc<Lock> = lock.unwrap_or_default();
@@ -118,8 +104,7 @@ mod tests {
         }
         assert!(of(&locations, first).is_empty());
         assert_eq!(of(&locations, digest(3 * MOST_LOCATIONS - 1)), ["c"]);
-        assert_eq!(locations.order.len(), MOST_LOCATIONS);
-        assert_eq!(locations.names.len(), MOST_LOCATIONS);
+        assert_eq!(locations.0.len(), MOST_LOCATIONS);
     }
 
     #[test]

@@ -27,10 +27,7 @@ impl Registry {
         // Sessions belong to repositories; this one has no name, as the list has none.
         let root = Repository::of_registry(host);
         let (session, _) = self.locate(&root).await?;
-        let first = session.base.join("v2/_catalog");
-        let first = first.map_err(|_| crate::http::Error::Url {
-            url: session.base.clone().into(),
-        })?;
+        let first = session.join("v2/_catalog")?;
         // Credentials that a registry accepts elsewhere are often not enough for its list.
         let list_refused = |error| match error {
             Error::Unauthorized { tried: Some(_), .. } => Error::ListRefused(Box::new(error)),

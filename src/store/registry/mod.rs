@@ -27,11 +27,11 @@ mod upload_strategy;
 mod wire;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 
-use super::{At, Error, Move, Tagged};
+use super::{At, Error, Move, Tagged, locked};
 use crate::credentials::Credentials;
 use crate::http::Http;
 use crate::oci::Repository;
@@ -98,9 +98,8 @@ impl Registry {
 
     pub(super) fn takes_evidence(&self, repository: &Repository) -> Option<bool> {
         let (host, _) = repository.host_and_name();
-        let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let cache = hosts.get(host)?.cache.lock();
-        cache.unwrap_or_else(PoisonError::into_inner).takes_evidence
+        let hosts = locked(&self.hosts);
+        locked(&hosts.get(host)?.cache).takes_evidence
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sessions: access to one repository of a registry, with the credential for it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use reqwest::{Method, StatusCode};
 use url::Url;
@@ -11,10 +11,10 @@ use super::cache::{RegistryCache, SingleFlight};
 use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
-use crate::http::{Answer, Request, Retry, authority};
+use crate::http::{self, Answer, Request, Retry, authority};
 use crate::oci::Repository;
-use crate::store::Requested;
 use crate::store::known::KnownRegistry;
+use crate::store::{Requested, locked};
 
 /// The most times that a request is sent until its authentication is accepted: the first answer names the scheme, the second
 /// one may reject a token that was revoked, the third one is final.
@@ -42,12 +42,10 @@ pub(super) struct Host {
 pub(super) struct RepositorySession {
     /// The repository, with its host; `None` if the credential is the caller's.
     repository: Option<Repository>,
-    pub(super) known: KnownRegistry,
     /// The root of the registry's API.
     pub(super) base: Url,
     pub(super) auth: Auth,
-    cache: Arc<Mutex<RegistryCache>>,
-    pub(super) uploads: Arc<SingleFlight>,
+    pub(super) host: Host,
 }
 
 /// What a registry says about a credential that it did not refuse.
@@ -65,26 +63,10 @@ impl Registry {
     /// # Errors
     /// The registry refuses the credential or cannot be reached, or the host is not a registry.
     pub async fn check(&self, host: &str, credential: &Credential) -> Result<Confirmation, Error> {
-        let known = KnownRegistry::of(host);
-        let base = self.http.base(known.api_host(host))?;
-        let shared = Host::default();
-        let auth = Auth::new(
-            self.http.clone(),
-            base.clone(),
-            Some(credential.clone()),
-            shared.scheme,
-        );
-        let session = RepositorySession {
-            repository: None,
-            known,
-            base,
-            auth,
-            cache: shared.cache,
-            uploads: shared.uploads,
-        };
-        let url = session.root()?;
-        let request = || Request::new(Method::GET, url.clone(), &session.base);
-        let mut answer = self.send(&session, &Scope::none(), request).await?;
+        let base = self.api(host)?;
+        let session = self.session(base, None, Some(credential.clone()), Host::default());
+        let root = session.root()?;
+        let mut answer = self.get(&session, &Scope::none(), &root).await?;
         // A registry that allows anonymous reading has not seen the credential yet.
         let is_open = answer.status().is_success()
             && !answer::is_page(&answer)
@@ -92,9 +74,7 @@ impl Registry {
         if is_open {
             // zot answers everybody for `/v2/` if anonymous users may read any of its repositories.
             let probed = session.url(PROBED, "tags/list")?;
-            let request = || Request::new(Method::GET, probed.clone(), &session.base);
-            let scope = Scope::pull(PROBED);
-            let probe = self.send(&session, &scope, request).await?;
+            let probe = self.get(&session, &Scope::pull(PROBED), &probed).await?;
             // A registry with tokens may refuse any repository that does not exist. Its token server has checked the password before.
             let is_basic = session.auth.was_challenged() && !session.auth.has_tokens();
             if is_basic && probe.status() == StatusCode::UNAUTHORIZED {
@@ -105,7 +85,10 @@ impl Registry {
             && !session.auth.was_challenged()
             && let Some(basic) = credential.basic()
         {
-            let request = || request().authorization(Some(basic.clone()), &session.base);
+            let request = || {
+                let request = Request::new(Method::GET, root.clone(), &session.base);
+                request.authorization(Some(basic.clone()), &session.base)
+            };
             answer = self.http.retrying(Retry::default(), request).await?;
         }
         if answer.status().is_success() && !answer::is_page(&answer) {
@@ -123,9 +106,8 @@ impl Registry {
     /// The registry cannot be reached, refuses the credential or requires one, or the host is not a registry.
     pub(in crate::store) async fn ping(&self, repository: &Repository) -> Result<(), Error> {
         let (session, _) = self.locate(repository).await?;
-        let url = session.root()?;
-        let request = || Request::new(Method::GET, url.clone(), &session.base);
-        let answer = self.send(&session, &Scope::none(), request).await?;
+        let root = session.root()?;
+        let answer = self.get(&session, &Scope::none(), &root).await?;
         let status = answer.status();
         // Registries with public repositories may still refuse this path to anonymous users.
         let is_unknown = session.auth.credential().is_none()
@@ -147,8 +129,7 @@ impl Registry {
         if let Some(session) = find(&*self.sessions.lock().await, text) {
             return Ok((session, name));
         }
-        let known = KnownRegistry::of(host);
-        let base = self.http.base(known.api_host(host))?;
+        let base = self.api(host)?;
         // Not locked while a credential helper runs: others may read repositories whose credentials are known.
         let found = self.credentials.for_repository(host, name).await;
         let chosen = found.as_ref().ok().and_then(Option::as_ref);
@@ -157,26 +138,12 @@ impl Registry {
             .report_registry_use(host, found_in, self.stands_in, &self.http);
         let credential = found?;
         self.credentials.report_ignored(&self.http);
-        let Host {
-            scheme,
-            cache,
-            uploads,
-        } = self
-            .hosts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        let shared = locked(&self.hosts)
             .entry(host.to_owned())
             .or_default()
             .clone();
-        let auth = Auth::new(self.http.clone(), base.clone(), credential, scheme);
-        let session = Arc::new(RepositorySession {
-            repository: Some(repository.clone()),
-            known,
-            base,
-            auth,
-            cache,
-            uploads,
-        });
+        let session = self.session(base, Some(repository.clone()), credential, shared);
+        let session = Arc::new(session);
         let mut sessions = self.sessions.lock().await;
         // Another task may have been faster.
         if let Some(session) = find(&sessions, text) {
@@ -187,6 +154,38 @@ impl Registry {
         }
         sessions.push_back((text.to_owned(), Arc::clone(&session)));
         Ok((session, name))
+    }
+
+    /// The root of the API of a registry.
+    fn api(&self, host: &str) -> Result<Url, Error> {
+        Ok(self.http.base(KnownRegistry::of(host).api_host(host))?)
+    }
+
+    fn session(
+        &self,
+        base: Url,
+        repository: Option<Repository>,
+        credential: Option<Credential>,
+        host: Host,
+    ) -> RepositorySession {
+        let scheme = Arc::clone(&host.scheme);
+        RepositorySession {
+            auth: Auth::new(self.http.clone(), base.clone(), credential, scheme),
+            repository,
+            base,
+            host,
+        }
+    }
+
+    /// Reads a small answer, see [`Registry::send`].
+    pub(super) async fn get(
+        &self,
+        session: &RepositorySession,
+        scope: &Scope,
+        url: &Url,
+    ) -> Result<Answer, Error> {
+        let request = || Request::new(Method::GET, url.clone(), &session.base);
+        self.send(session, scope, request).await
     }
 
     /// Sends a request with the current credentials; authenticates again on 401 and retries transient failures. If the registry refuses a
@@ -258,8 +257,7 @@ impl Registry {
         if answer::is_error_list(body) {
             return Ok(());
         }
-        let request = || Request::new(Method::GET, url.clone(), &session.base);
-        let answer = self.send(session, &Scope::none(), request).await.ok();
+        let answer = self.get(session, &Scope::none(), &url).await.ok();
         answer
             .and_then(|answer| session.no_registry(&answer))
             .map_or(Ok(()), Err)
@@ -276,10 +274,13 @@ fn find(sessions: &RepositorySessions, repository: &str) -> Option<Arc<Repositor
 impl RepositorySession {
     /// The URL that tells whether the host is a registry.
     pub(super) fn root(&self) -> Result<Url, Error> {
-        let url = self.base.join("v2/");
-        Ok(url.map_err(|_| crate::http::Error::Url {
-            url: self.base.clone().into(),
-        })?)
+        self.join("v2/")
+    }
+
+    /// The URL of a path below the root of the registry's API.
+    pub(super) fn join(&self, path: &str) -> Result<Url, Error> {
+        let url = self.base.join(path);
+        Ok(url.map_err(|_| http::Error::Url { url: path.into() })?)
     }
 
     /// Whether an answer of the registry refuses the credential. ECR answers 403 to one that has expired.
@@ -323,7 +324,7 @@ impl RepositorySession {
     }
 
     pub(super) fn cache(&self) -> MutexGuard<'_, RegistryCache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.host.cache)
     }
 
     /// Whether a repository has a blob, `None` if only the registry knows; and a repository to mount it from. An earlier run may have uploaded the
@@ -344,13 +345,7 @@ impl RepositorySession {
     }
 
     pub(super) fn url(&self, name: &str, rest: &str) -> Result<Url, Error> {
-        let path = format!("v2/{name}/{rest}");
-        self.base.join(&path).map_err(|_| {
-            crate::http::Error::Url {
-                url: path.as_str().into(),
-            }
-            .into()
-        })
+        self.join(&format!("v2/{name}/{rest}"))
     }
 
     /// The error for an answer of the registry that is not a success, or of another host that it redirected to.

@@ -1,6 +1,6 @@
 //! Upload sessions: how they begin, and the upload of a blob in one request.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -16,7 +16,7 @@ use crate::event::Transfer;
 use crate::http::{Answer, Authorization, Payload, Request, Shown, retry_after};
 use crate::oci::Repository;
 use crate::release::Expected;
-use crate::store::{PutError, Requested};
+use crate::store::{PutError, Requested, locked};
 
 /// The least length of all chunks but the last (OCI distribution specification).
 const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
@@ -155,7 +155,7 @@ impl<B: BlobSource> Upload<'_, B> {
         // Kept aside, since the HTTP client would only report that the body failed.
         let body = body.map_err(move |error| {
             let text = error.to_string();
-            *cell.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            *locked(&cell) = Some(error);
             std::io::Error::other(text)
         });
         let url = with_digest(opened.location, &self.expected.digest);
@@ -167,11 +167,7 @@ impl<B: BlobSource> Upload<'_, B> {
                 size: self.expected.size,
             });
         let sent = self.registry.http.send(request).await;
-        if let Some(source) = read_error
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
+        if let Some(source) = locked(&read_error).take() {
             return Err(PutError::Source(source).into());
         }
         let answer = match sent {
@@ -244,8 +240,7 @@ impl<B: BlobSource> Upload<'_, B> {
         }
         match self.refusal(&answer) {
             Error::Registry { url, answer, .. } => Error::NoRepository {
-                registry: self.session.known,
-                name: self.name.to_owned(),
+                repository: self.repository.clone(),
                 url,
                 answer,
             },
