@@ -40,7 +40,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let everything = session.everything(&endpoint, &store, host).await?;
     everything.note(&session.printer);
     everything.warn(&session.printer);
-    let providers = everything.providers;
+    let providers = everything.listed.providers;
     for provider in &providers {
         session.printer.result(&provider.to_string());
     }

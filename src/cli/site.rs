@@ -131,7 +131,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 
 /// Deletes the published providers that the store does not list, if that was requested, except for those that it may have nevertheless.
 async fn finish_others(site: &Site<'_>, everything: &Everything, session: &Session) {
-    let others = match site.others(&everything.providers) {
+    let others = match site.others(&everything.listed.providers) {
         Ok(others) => others,
         Err(failure) => return session.report.failed(failure.into()),
     };

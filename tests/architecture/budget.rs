@@ -57,7 +57,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("site", 650),
     ("serve", 3856),
     ("build", 24),
-    ("cli", 10702),
+    ("cli", 10677),
     ("lib", 51),
     ("main", 7),
     ("oci_push", 23),

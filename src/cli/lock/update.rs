@@ -160,7 +160,8 @@ fn difference(root: &Root, request: &LockRequest) -> Result<Difference, CommandE
     // other providers too.
     let places = [PathBuf::from(PLUGINS), root.directory.join(PLUGINS)];
     for directory in places.iter().filter(|_| request.providers.is_empty()) {
-        let offered = filesystem_mirror::providers(directory).map_err(configuration::Error::from)?;
+        let offered =
+            filesystem_mirror::providers(directory).map_err(configuration::Error::from)?;
         if let Some(provider) = offered.into_iter().find(lacks) {
             let directory = printable_path(directory);
             let difference = format!("{provider} is not in it, and {directory} has packages of it");

@@ -59,7 +59,7 @@ impl Log {
                 if let Some(text) = everything.incomplete() {
                     self.event("incomplete-layout", Tone::Warning, "Warning", text);
                 }
-                everything.providers
+                everything.listed.providers
             }
             Err(CommandError::Empty { .. }) if fills => Vec::new(),
             Err(error) => {

@@ -1,7 +1,5 @@
 //! All that a store has, for commands that were given no addresses.
 
-use std::path::PathBuf;
-
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{At, Failure, Problem};
@@ -13,14 +11,8 @@ use crate::cli::printer::{Printer, Tone};
 
 /// What a store lists.
 pub(in crate::cli) struct Everything {
-    /// Its providers, sorted.
-    pub(in crate::cli) providers: Vec<ProviderAddr>,
-    /// The number of repositories that do not match the store's template.
-    others: usize,
-    /// The name of one of them.
-    example: Option<String>,
-    /// The directories of incomplete layouts.
-    unfinished: Vec<PathBuf>,
+    /// Its providers, and what it has besides.
+    pub(in crate::cli) listed: Providers,
     endpoint: Endpoint,
     store: Store,
     /// The host that was taken for all providers, because neither the names of repositories nor an option tell it.
@@ -33,7 +25,9 @@ impl Everything {
     /// repositories to a user.
     pub(in crate::cli) async fn may_have(&self, provider: &ProviderAddr) -> bool {
         let host = self.assumed_host.as_ref();
-        if !self.unfinished.is_empty() || host.is_some_and(|host| host != provider.hostname()) {
+        if !self.listed.unfinished.is_empty()
+            || host.is_some_and(|host| host != provider.hostname())
+        {
             return true;
         }
         let Ok(stored) = stored_provider(&self.endpoint, &self.store, provider) else {
@@ -45,7 +39,7 @@ impl Everything {
 
     /// The failure because of an incomplete layout: a command that reads everything has not read its provider.
     pub(in crate::cli) fn failure(&self) -> Option<CommandError> {
-        let path = self.unfinished.first()?.clone();
+        let path = self.listed.unfinished.first()?.clone();
         let incomplete = Problem::from(store::Error::Incomplete { path });
         Some(Failure::from(incomplete).into())
     }
@@ -53,13 +47,14 @@ impl Everything {
     /// Prints which repositories are left out, and which host was assumed.
     pub(in crate::cli) fn note(&self, printer: &Printer) {
         let endpoint = &self.endpoint;
-        if self.others > 0 {
-            let repositories = match self.others {
+        if self.listed.others > 0 {
+            let repositories = match self.listed.others {
                 1 => "1 repository that does not match".to_owned(),
                 others => format!("{others} repositories that do not match"),
             };
-            let example = self.example.iter().map(|name| format!(", such as {name}"));
-            let example: String = example.collect();
+            let example = self.listed.example.as_ref();
+            let example = example.map(|name| format!(", such as {}", endpoint.name(name)));
+            let example = example.unwrap_or_default();
             let line = format!("{repositories} {endpoint}{example}");
             printer.line(Tone::Plain, "Skipped", &line);
         }
@@ -80,7 +75,7 @@ impl Everything {
 
     /// A warning of incomplete layouts; `None` if there are none.
     pub(in crate::cli) fn incomplete(&self) -> Option<String> {
-        let (first, more) = self.unfinished.split_first()?;
+        let (first, more) = self.listed.unfinished.split_first()?;
         let first = printable_path(first);
         let layouts = match more.len() {
             0 => format!("the layout {first} is incomplete and left out"),
@@ -105,27 +100,17 @@ impl Session {
             at: At::read(endpoint.whole()),
             ..Failure::from(error)
         });
-        let Providers {
-            providers,
-            others,
-            example,
-            is_host_assumed,
-            unfinished,
-        } = providers?.ok_or_else(|| unlisted(endpoint))?;
-        let example = example.map(|example| endpoint.name(&example));
+        let listed = providers?.ok_or_else(|| unlisted(endpoint))?;
         // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
-        if providers.is_empty() {
+        if listed.providers.is_empty() {
             return Err(match endpoint.template() {
-                Some(_) => no_repository_matches(endpoint, others, example.as_deref()),
+                Some(_) => no_repository_matches(endpoint, &listed),
                 None => empty_store(endpoint),
             });
         }
-        let is_assumed = is_host_assumed && *host == Hostname::default_origin();
+        let is_assumed = listed.is_host_assumed && *host == Hostname::default_origin();
         Ok(Everything {
-            providers,
-            others,
-            example,
-            unfinished,
+            listed,
             endpoint: endpoint.clone(),
             store: store.clone(),
             assumed_host: is_assumed.then(|| host.clone()),
@@ -151,12 +136,13 @@ fn empty_store(endpoint: &Endpoint) -> CommandError {
     CommandError::Empty { message, advice }
 }
 
-fn no_repository_matches(
-    endpoint: &Endpoint,
-    others: usize,
-    example: Option<&str>,
-) -> CommandError {
-    let received = match (others, example.map(printable)) {
+fn no_repository_matches(endpoint: &Endpoint, listed: &Providers) -> CommandError {
+    let example = listed
+        .example
+        .as_ref()
+        .map(|example| endpoint.name(example));
+    let example = example.as_deref().map(printable);
+    let received = match (listed.others, example) {
         (1, Some(example)) => format!("one repository, {example}"),
         (others, Some(example)) => format!("{others} repositories, such as {example}"),
         (_, None) => "no repository".to_owned(),
@@ -164,7 +150,7 @@ fn no_repository_matches(
     let template = printable(&endpoint.to_string());
     let message =
         format!("no repository of the registry matches {template}\n  received {received}");
-    let advice = match example {
+    let advice = match listed.example {
         Some(_) => "write the template like that name, with as many levels in the same order",
         None => "the registry may hide its repositories from this user: name the providers",
     };

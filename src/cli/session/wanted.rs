@@ -10,7 +10,6 @@ use tfoci::install::Task;
 use tfoci::oci::reference::version_of;
 use tfoci::oci::{Repository, Tag};
 use tfoci::outcome::{At, Failure, Problem};
-use tfoci::place::Place;
 use tfoci::selection::Selection;
 use tfoci::store::{Endpoint, Registry, Repo, Store};
 use tfoci::version::Version;
@@ -80,7 +79,7 @@ impl Session {
                 let host = self.default_host();
                 let all = self.everything(endpoint, store, host).await?;
                 all.note(&self.printer);
-                let providers = all.providers.iter().cloned();
+                let providers = all.listed.providers.iter().cloned();
                 arguments.extend(providers.map(|one| Argument::Address(any(one), None)));
                 everything = Some(all);
             }
@@ -158,7 +157,7 @@ impl Session {
         registry: &Registry,
     ) -> Result<WantedVersions, CommandError> {
         let (repo, tag) = reference.open(registry)?;
-        let place = reference.place(&repo);
+        let place = repo.place();
         let Reference {
             text,
             repository,
@@ -226,15 +225,6 @@ impl Reference {
             None => repo,
         };
         Ok((repo, tag))
-    }
-
-    /// The repository, as the user wrote it.
-    fn place(&self, repo: &Repo) -> Place {
-        let name = self.repository.as_str().into();
-        match repo.place() {
-            Place::Layout(_) => Place::Layout(name),
-            _ => Place::Registry(name),
-        }
     }
 }
 
