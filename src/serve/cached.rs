@@ -11,7 +11,6 @@
 //!
 //! A load goes on after the clients that waited for it have disconnected, so the next request finds the new value.
 
-use std::future::{Future, ready};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,7 +18,6 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use moka::future::Cache;
-use moka::ops::compute::Op;
 use tokio::time::timeout;
 
 use crate::outcome::Failure;
@@ -206,13 +204,10 @@ where
                 Err(_) => Err(Unavailable::Slow),
             };
             let is_current = locked(&shelf).end(since, &loaded);
-            if is_current && loaded.is_ok() {
+            let is_kept = |kept: Shelf<V>| Arc::ptr_eq(&kept, &shelf);
+            if is_current && loaded.is_ok() && shelves.get(&key).await.is_some_and(is_kept) {
                 // The value is weighed again.
-                let entry = shelves.entry(key).and_compute_with(|entry| {
-                    let kept = entry.is_some_and(|entry| Arc::ptr_eq(entry.value(), &shelf));
-                    ready(if kept { Op::Put(shelf) } else { Op::Nop })
-                });
-                entry.await;
+                shelves.insert(key, shelf).await;
             }
             loaded
         });

@@ -199,14 +199,10 @@ impl ServedStore {
         let this = self.clone();
         let list = |_| Some(async move { this.list().await });
         let listed = self.listed_providers.get(&(), |_| true, list).await;
-        let listed = listed.map(|listed| listed.value.to_vec());
-        let listed = listed.unwrap_or_default().into_iter();
-        let mut providers: BTreeMap<_, _> = listed.map(|one| (one, None)).collect();
-        for (provider, listing) in self.lists.values() {
-            if listing.exists {
-                providers.insert((*provider).clone(), Some(listing));
-            }
-        }
+        let listed = listed.iter().flat_map(|listed| listed.value.iter());
+        let mut providers: BTreeMap<_, _> = listed.map(|one| (one.clone(), None)).collect();
+        let known = self.lists.values().filter(|(_, list)| list.exists);
+        providers.extend(known.map(|(provider, list)| ((*provider).clone(), Some(list))));
         providers
     }
 
@@ -227,25 +223,11 @@ impl ServedStore {
     ) -> Result<ProviderListing, Failure> {
         let trust = self.shared.trust();
         let old = old.as_deref();
-        let listing = match self.stored(provider) {
-            Ok(None) => Ok(ProviderListing::absent(provider)),
-            Ok(Some(stored)) => self.read_stored(&stored, &trust, old, place).await,
-            Err(failure) => {
-                self.record(Err(&failure), true);
-                Err(failure)
-            }
+        let stored = self.stored(provider);
+        let mut listing = match stored.inspect_err(|failure| self.record(Err(failure), true))? {
+            Some(stored) => self.read_stored(&stored, &trust, old, place).await?,
+            None => ProviderListing::absent(provider),
         };
-        // If the origin is unreachable, and the store has no such provider, the log has said so.
-        if let Err(failure) = &listing
-            && !matches!(failure.at, At::Source(_))
-        {
-            self.shared.metrics.store_failures.inc();
-            // One line for an outage, which concerns all providers.
-            if !self.is_unreachable.load(Ordering::Relaxed) {
-                self.shared.fail("store-failed", failure);
-            }
-        }
-        let mut listing = listing?;
         listing.render();
         listing.report(old, &self.shared);
         let is_unmatched = trust.policy.rule_for(provider).is_none();
@@ -350,7 +332,6 @@ impl ServedStore {
                 Err(error) => {
                     let mut failure = Failure::from(error);
                     failure.at = At::read(settings.endpoint.whole());
-                    self.shared.metrics.store_failures.inc();
                     self.record(Err(&failure), true);
                 }
             }
@@ -361,8 +342,8 @@ impl ServedStore {
         }
     }
 
-    /// Records the result of a request, and reports the beginning of an outage with its failure, and its end. A failure that concerns only one
-    /// provider leaves the state as it was.
+    /// Records the result of a request, and reports a failure, but only the first of an outage, and its end. A failure that concerns only one
+    /// provider begins no outage.
     fn record(&self, result: Result<(), &Failure>, is_about_all: bool) {
         let category = result.err().map(Failure::category);
         let is_answer = !matches!(
@@ -371,20 +352,27 @@ impl ServedStore {
             Some(Category::Unreachable | Category::Local | Category::NotFound)
         );
         self.has_answered.fetch_or(is_answer, Ordering::Relaxed);
-        let is_unreachable = match category {
-            None => false,
-            Some(Category::Unreachable | Category::Unauthorized | Category::Local) => true,
-            Some(_) if is_about_all => true,
-            Some(_) => return,
+        let is_about_all = match category {
+            None | Some(Category::Unreachable | Category::Unauthorized | Category::Local) => true,
+            Some(_) => is_about_all,
         };
-        let was_unreachable = self.is_unreachable.swap(is_unreachable, Ordering::Relaxed);
+        let was_unreachable = match is_about_all {
+            true => self.is_unreachable.swap(result.is_err(), Ordering::Relaxed),
+            false => self.is_unreachable.load(Ordering::Relaxed),
+        };
         match result {
-            Err(failure) if !was_unreachable => self.shared.fail("store-failed", failure),
+            Err(failure) => {
+                self.shared.metrics.store_failures.inc();
+                if !was_unreachable {
+                    self.shared.fail("store-failed", failure);
+                }
+            }
             Ok(()) if was_unreachable => {
                 let text = "the store again, which was unreachable".to_owned();
-                self.shared.observer.tell("store-answers", "Reading", text);
+                let observer = &self.shared.observer;
+                observer.tell("store-answers", "Reading", text);
             }
-            _ => {}
+            Ok(()) => {}
         }
     }
 }

@@ -1,4 +1,4 @@
-use std::future::Ready;
+use std::future::{Ready, ready};
 
 use tokio::sync::oneshot;
 
