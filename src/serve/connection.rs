@@ -3,7 +3,7 @@
 //! | | limit |
 //! | --- | --- |
 //! | handshake | [`HANDSHAKE`] in total |
-//! | header of a request | 20 seconds in total, [`LARGEST_HEADER`] bytes; then `431` |
+//! | header of a request | 15 seconds in total, and a few until this is noticed; [`LARGEST_HEADER`] bytes, then `431` |
 //! | between requests | 75 seconds, in which the client has to read the last [`LARGEST_HEADER`] bytes of an answer |
 //! | an answer | 60 seconds without a byte that the client reads; a slow reader has no limit |
 

@@ -204,13 +204,12 @@ fn segments(path: &str) -> Result<Vec<String>, NoRoute> {
 
 fn decoded(encoded: &str) -> Result<String, NoRoute> {
     let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8();
-    let decoded = decoded.map_err(|_| NoRoute::Malformed)?.into_owned();
-    let is_plain =
-        |character: char| character != '/' && character != '\\' && !character.is_control();
-    match decoded.as_str() {
+    let decoded = decoded.map_err(|_| NoRoute::Malformed)?;
+    let is_special = |c: char| matches!(c, '/' | '\\') || c.is_control();
+    match &*decoded {
         "" | "." | ".." => Err(NoRoute::Malformed),
-        text if text.chars().all(is_plain) => Ok(decoded),
-        _ => Err(NoRoute::Malformed),
+        text if text.contains(is_special) => Err(NoRoute::Malformed),
+        text => Ok(text.to_owned()),
     }
 }
 

@@ -392,10 +392,8 @@ impl Asked<'_> {
             && self.head.method == Method::GET
             && let Ok(Some(url)) = timeout(LONGEST_ANSWER, package::storage_url(package)).await
         {
-            let (status, text) = (
-                StatusCode::TEMPORARY_REDIRECT,
-                "the package is at another URL",
-            );
+            let status = StatusCode::TEMPORARY_REDIRECT;
+            let text = "the package is at another URL";
             return Ok(answer::with(status, text, LOCATION, url.as_str()));
         }
         let place = shared.clients.place(self.client, LONGEST_ANSWER).await;
@@ -529,15 +527,12 @@ impl Asked<'_> {
     /// The answer if a list does not have what a client requests. If the list is old, the store may have it by now, and after 404 clients would silently use another
     /// installation method.
     fn lacking(&self, listing: &Listing, message: &str) -> Response {
-        match listing.value.is_origin_unreachable {
-            _ if listing.is_stale => {
-                answer::unavailable("the store cannot be read now, and did not have this before")
-            }
-            true => answer::unavailable(
-                "the store does not have this, and its origin cannot be asked now",
-            ),
-            false => answer::not_found(message, self.caching_of(listing)),
-        }
+        let reason = match (listing.is_stale, listing.value.is_origin_unreachable) {
+            (true, _) => "the store cannot be read now, and did not have this before",
+            (_, true) => "the store does not have this, and its origin cannot be asked now",
+            _ => return answer::not_found(message, self.caching_of(listing)),
+        };
+        answer::unavailable(reason)
     }
 
     /// Answers with a document, or with `304` if the client has it already. A large one takes places of its client until it was sent.
