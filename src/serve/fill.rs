@@ -381,27 +381,21 @@ const SILENCE: u32 = 0;
 
 /// How many failing answers a failure counts as.
 fn answers(problem: &Problem) -> u32 {
+    use source::Error;
     match problem {
+        Problem::Package { source, .. } => answers(source),
         Problem::Blob(
             blob::Error::Digest { .. } | blob::Error::Longer { .. } | blob::Error::Archive(_),
         ) => DEFINITE,
-        Problem::Blob(_) => SILENCE,
-        Problem::Source(error) => of_source(error),
-        Problem::Package { source, .. } => answers(source),
-        problem if problem.category() == Category::Untrusted => DEFINITE,
-        _ => SILENCE,
-    }
-}
-
-fn of_source(error: &source::Error) -> u32 {
-    use source::Error;
-    match error {
-        Error::Http(http::Error::Large { .. }) | Error::Status { status: 410, .. } => DEFINITE,
-        Error::Http(_) | Error::Disk(_) | Error::Credentials(_) => SILENCE,
-        Error::Late { .. } | Error::Busy => SILENCE,
-        error => match error.category() {
-            Category::NotFound | Category::Untrusted => DEFINITE,
-            _ => ANSWER,
+        Problem::Source(
+            Error::Http(http::Error::Large { .. }) | Error::Status { status: 410, .. },
+        ) => DEFINITE,
+        Problem::Source(Error::Http(_) | Error::Disk(_) | Error::Credentials(_)) => SILENCE,
+        Problem::Source(Error::Late { .. } | Error::Busy) | Problem::Blob(_) => SILENCE,
+        problem => match (problem, problem.category()) {
+            (_, Category::Untrusted) | (Problem::Source(_), Category::NotFound) => DEFINITE,
+            (Problem::Source(_), _) => ANSWER,
+            _ => SILENCE,
         },
     }
 }

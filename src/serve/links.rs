@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::hmac;
-use ring::rand::{SecureRandom as _, SystemRandom};
+use ring::rand::SystemRandom;
 
 use super::error::{FileError, MOST_KEYS, SHORTEST_KEY};
 use super::path::respelt;
@@ -53,13 +53,9 @@ impl Links {
 
     /// Makes a key that only this process knows; `None` if the operating system gives no random numbers.
     pub fn of_this_process(lifetime: Duration) -> Option<Self> {
-        let mut bytes = [0; SHORTEST_KEY];
-        let random = SystemRandom::new();
-        random.fill(&mut bytes).ok()?;
-        Some(Self {
-            keys: vec![key(&bytes)],
-            lifetime,
-        })
+        let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).ok()?;
+        let keys = vec![("process".to_owned(), key)];
+        Some(Self { keys, lifetime })
     }
 
     /// How long a link is valid.

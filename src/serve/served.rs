@@ -41,8 +41,8 @@ const PAUSE: Duration = Duration::from_secs(5);
 pub struct ServedVersion {
     /// The digests of the index and of the evidence manifest, which a moved tag no longer refers to.
     tags: TagDigests,
-    /// The last comparison of the tags, and its time; without a time, the next request compares them. Locked during a comparison.
-    tag_check: Mutex<(Option<Instant>, TagState)>,
+    /// The time and the result of the last comparison of the tags; without a time, the next request compares them. Locked during a comparison.
+    tag_check: Mutex<(Option<Instant>, Option<bool>)>,
     /// Whether that comparison found a moved tag, so that the version has to be read again.
     pub(super) has_moved: AtomicBool,
     /// The provider that the artifact names, if it is another one.
@@ -94,17 +94,6 @@ pub(super) struct SignedFiles {
 /// The digests of the tag that is the version, and of its evidence manifest, if there is one.
 type TagDigests = (Digest, Option<Digest>);
 
-/// The result of a comparison of tags with the verified digests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TagState {
-    /// The tags still refer to the verified digests.
-    Unchanged,
-    /// A tag refers to another digest, or was deleted. The version is read again with the next list.
-    Moved,
-    /// The store did not answer.
-    Unknown,
-}
-
 impl ServedVersion {
     /// Reads a version with its evidence, and verifies it.
     ///
@@ -149,7 +138,7 @@ impl ServedVersion {
         let evidence = examined.evidence.map(|raw| raw.expected.digest);
         Ok(Self {
             tags: (artifact.raw.expected.digest, evidence),
-            tag_check: Mutex::new((Some(Instant::now()), TagState::Unchanged)),
+            tag_check: Mutex::new((Some(Instant::now()), Some(true))),
             has_moved: AtomicBool::new(false),
             made_for: artifact.index.other_provider(&stored.provider),
             documents: SignedFiles::of(&release),
@@ -203,25 +192,22 @@ impl ServedVersion {
         })
     }
 
-    /// Compares the tags with the verified digests, unless the last comparison is more recent than `within`. `open` opens the store, which costs
-    /// more than an answer from memory.
-    pub(super) async fn check_tags(
+    /// Whether the tags still refer to the verified digests; `None` if the store does not answer. They are not compared again within this time.
+    /// If one has moved or was deleted, the version is read again with the next list. `open` opens the store, which costs more than an answer from
+    /// memory.
+    pub(super) async fn is_current(
         &self,
         version: &Version,
         within: Duration,
         open: impl FnOnce() -> Option<StoredProvider>,
-    ) -> TagState {
-        let Ok(mut checked) = timeout(LONGEST_COMPARISON, self.tag_check.lock()).await else {
-            return TagState::Unknown;
-        };
-        let (at, state) = *checked;
-        let valid = match state {
-            // The next requests reuse this result instead of waiting as long.
-            TagState::Unknown => PAUSE.min(within),
-            _ => within,
-        };
+    ) -> Option<bool> {
+        let checked = timeout(LONGEST_COMPARISON, self.tag_check.lock()).await;
+        let mut checked = checked.ok()?;
+        let (at, is_current) = *checked;
+        // The next requests reuse a missing answer instead of waiting as long.
+        let valid = is_current.map_or(PAUSE.min(within), |_| within);
         if at.is_some_and(|at| at.elapsed() < valid) {
-            return state;
+            return is_current;
         }
         let compared = async {
             let repo = open()?.repo;
@@ -229,15 +215,11 @@ impl ServedVersion {
             let evidence = repo.digest(&Tag::of_evidence(version).ok()?).await.ok()?;
             Some((index, evidence) == (Some(self.tags.0), self.tags.1))
         };
-        let state = match timeout(LONGEST_COMPARISON, compared).await {
-            Ok(Some(true)) => TagState::Unchanged,
-            Ok(Some(false)) => TagState::Moved,
-            _ => TagState::Unknown,
-        };
-        *checked = (Some(Instant::now()), state);
-        let has_moved = state == TagState::Moved;
+        let is_current = timeout(LONGEST_COMPARISON, compared).await.ok().flatten();
+        *checked = (Some(Instant::now()), is_current);
+        let has_moved = is_current == Some(false);
         self.has_moved.store(has_moved, Ordering::Relaxed);
-        state
+        is_current
     }
 
     /// Makes the next request compare the tags: the store does not have a package, as happens once the version was replaced.

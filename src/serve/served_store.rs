@@ -17,7 +17,6 @@ use super::clients::{Client, Permits};
 use super::fill::{Fill, OriginList};
 use super::listing::ProviderListing;
 use super::notice::Notice;
-use super::served::TagState;
 use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::Category;
@@ -132,15 +131,15 @@ impl ServedStore {
             return Ok(listing);
         };
         let open = || self.stored(provider).ok()?;
-        let checked = served.check_tags(version, self.shared.settings.ages.fresh, open);
-        match checked.await {
-            TagState::Unchanged => Ok(listing),
-            TagState::Moved => {
+        let is_current = served.is_current(version, self.shared.settings.ages.fresh, open);
+        match is_current.await {
+            Some(true) => Ok(listing),
+            Some(false) => {
                 self.lists.invalidate(provider, Instant::now()).await;
                 self.listing(provider, has_version, client).await
             }
             // An older list is better than none.
-            TagState::Unknown => Ok(CachedValue {
+            None => Ok(CachedValue {
                 is_stale: true,
                 lifetime: Duration::ZERO,
                 ..listing
@@ -293,8 +292,8 @@ impl ServedStore {
     /// The provider in the store; `None` if the store has no repository for its address.
     fn stored(&self, provider: &ProviderAddr) -> Result<Option<StoredProvider>, Failure> {
         let settings = &self.shared.settings;
-        let mut only = settings.only_host.iter();
-        if only.any(|host| host != provider.hostname()) {
+        let only_host = settings.only_host.as_ref();
+        if only_host.is_some_and(|host| host != provider.hostname()) {
             return Ok(None);
         }
         let store = self.open()?;

@@ -55,7 +55,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("lock", 1162),
     ("copy", 686),
     ("site", 650),
-    ("serve", 3835),
+    ("serve", 3811),
     ("build", 24),
     ("cli", 10677),
     ("lib", 51),
