@@ -3,6 +3,7 @@
 mod kind;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::phrases::{by, marker, received_bytes, repeated, sent, unauthorized, user};
 use super::requested::Requested;
@@ -11,7 +12,7 @@ use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{first_line, printable_path, said};
-use crate::http;
+use crate::http::{self, Transient};
 use crate::json;
 use crate::oci::{self, Part, Refusal, Repository, Tag};
 use crate::template;
@@ -289,9 +290,9 @@ impl Error {
         }
     }
 
-    /// The error in one line, without the location, which the caller adds.
-    pub(super) fn summary(&self) -> String {
-        match self {
+    /// The failure of a request that is sent again. The caller adds the location.
+    pub(super) fn transient(&self, retry_after: Duration) -> Transient {
+        let reason = match self {
             Self::Http(error) => error.summary(),
             Self::Registry { status, .. }
             | Self::Unauthorized { status, .. }
@@ -300,6 +301,10 @@ impl Error {
             }
             Self::Forbidden { .. } => "it answered 403".to_owned(),
             other => first_line(other),
+        };
+        Transient {
+            retry_after,
+            reason,
         }
     }
 }

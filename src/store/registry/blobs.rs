@@ -7,20 +7,13 @@
 use reqwest::{Method, StatusCode};
 
 use super::auth::Scope;
-use super::chunked_upload::ChunkedUpload;
-use super::upload::{Upload, UploadError};
-use super::upload_strategy::{UploadMode, UploadStrategy};
+use super::upload::Upload;
 use super::{Error, Registry, Repository};
 use crate::blob::{BlobInfo, BlobLocation, BlobSource};
 use crate::event::{Event, Transfer};
-use crate::http::{Request, Retry, Transient};
+use crate::http::Request;
 use crate::release::Expected;
-use crate::store::known::KnownRegistry;
 use crate::store::{PutError, Requested};
-
-/// The number of times that the upload of a blob may start again from its first byte. Each time may send the whole blob again, so with
-/// more than a few, it would take hours to report that a registry cannot take a large one.
-const RETRIES: u32 = 4;
 
 /// Whether to ask the registry for a blob before it is uploaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,56 +93,6 @@ impl Registry {
         }
         session.cache().blobs.insert(digest, name);
         Ok(put)
-    }
-}
-
-impl<B: BlobSource> Upload<'_, B> {
-    /// Uploads the blob, with retries and in another mode where the registry refuses one.
-    pub(super) async fn run(&self) -> Result<Transfer, PutError<B::Failure>> {
-        let learnt = self.session.cache().chunk;
-        let size = self.expected.size;
-        let http = &self.registry.http;
-        let _permit = http.upload_permit(&self.session.base, size).await;
-        let url = self.session.url(self.name, "blobs/uploads/")?;
-        let (host, _) = self.repository.host_and_name();
-        let support = KnownRegistry::of(host).upload_support();
-        let mut strategy = UploadStrategy::new(support, learnt, size);
-        let mut retry = Retry::new(RETRIES);
-        loop {
-            let Some(opened) = self.begin().await? else {
-                return Ok(Transfer::Mounted);
-            };
-            let put = match strategy.mode() {
-                UploadMode::Whole => self.put(opened).await,
-                UploadMode::Chunks(length) => match ChunkedUpload::new(self, opened, length) {
-                    Ok(upload) => upload.run().await,
-                    Err(refused) => Err(refused),
-                },
-            };
-            match put {
-                Ok(put) => return Ok(put),
-                Err(UploadError::Fatal(error)) => return Err(error),
-                Err(UploadError::ModeRefused(error)) => {
-                    if !strategy.exclude_mode() {
-                        return Err(error.into());
-                    }
-                }
-                Err(UploadError::Retry {
-                    retry_after,
-                    is_cut,
-                    error,
-                }) => {
-                    let failure = Transient {
-                        retry_after,
-                        reason: error.summary(),
-                    };
-                    if !retry.wait(http, url.clone(), failure).await {
-                        return Err(error.into());
-                    }
-                    strategy.retry(is_cut);
-                }
-            }
-        }
     }
 }
 

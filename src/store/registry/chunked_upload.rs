@@ -9,14 +9,13 @@ use std::time::Duration;
 use bytes::{Buf as _, Bytes};
 use reqwest::header::{CONTENT_RANGE, CONTENT_TYPE, RANGE};
 use reqwest::{Method, StatusCode};
-use url::Url;
 
-use super::upload::{BYTES, Upload, UploadError, UploadSession, location, with_digest};
+use super::Error;
+use super::upload::{BYTES, Upload, UploadError, UploadSession, with_digest};
 use super::upload_strategy::SMALLEST;
-use super::{Error, auth::Scope};
 use crate::blob::{BlobSource, Pieces};
 use crate::event::Transfer;
-use crate::http::{Answer, LEAST_FLOW, Payload, Request, Retry, Shown, Transient, retry_after};
+use crate::http::{Answer, LEAST_FLOW, Payload, Request, Retry, retry_after};
 use crate::store::PutError;
 
 /// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
@@ -25,13 +24,10 @@ const LARGEST: usize = 16 << 20;
 const LONG: usize = 5 << 20;
 
 /// An upload for registries or proxies that refuse a whole package in one request.
-pub(super) struct ChunkedUpload<'a, B> {
+struct ChunkedUpload<'a, B> {
     upload: &'a Upload<'a, B>,
-    scope: Scope,
-    /// The URL of the next request. Each answer may change it.
-    location: Url,
-    /// That URL, for a message.
-    shown: Shown,
+    /// Each answer may change its location.
+    opened: UploadSession,
     /// The number of bytes that the registry has.
     offset: u64,
     /// The length of the next chunk.
@@ -42,13 +38,13 @@ pub(super) struct ChunkedUpload<'a, B> {
     retry: Retry,
 }
 
-impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
-    /// Continues an upload session in chunks of `length` bytes, or of more if the registry requires more.
-    pub(super) fn new(
-        upload: &'a Upload<'a, B>,
+impl<B: BlobSource> Upload<'_, B> {
+    /// Sends all bytes in chunks of `length` bytes, or of more if the registry requires more, and completes the upload.
+    pub(super) async fn put_chunks(
+        &self,
         opened: UploadSession,
         length: usize,
-    ) -> Result<Self, UploadError<B::Failure>> {
+    ) -> Result<Transfer, UploadError<B::Failure>> {
         let required = opened.chunk_min_length.unwrap_or(0);
         let min_length = usize::try_from(required).ok();
         let Some(min_length) = min_length.filter(|length| *length <= LARGEST) else {
@@ -58,20 +54,20 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
                 least: required,
             }));
         };
-        Ok(Self {
-            upload,
-            scope: opened.scope,
-            location: opened.location,
-            shown: opened.shown,
+        let chunked = ChunkedUpload {
+            upload: self,
+            opened,
             offset: 0,
             length: length.max(min_length),
             min_length,
             retry: Retry::default(),
-        })
+        };
+        chunked.run().await
     }
+}
 
-    /// Sends all bytes and completes the upload.
-    pub(super) async fn run(mut self) -> Result<Transfer, UploadError<B::Failure>> {
+impl<B: BlobSource> ChunkedUpload<'_, B> {
+    async fn run(mut self) -> Result<Transfer, UploadError<B::Failure>> {
         // The semaphore is never closed.
         let _permit = match self.length > LONG {
             true => self.upload.registry.long_chunks.acquire().await.ok(),
@@ -100,9 +96,9 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             registry, session, ..
         } = *self.upload;
         let sent = chunk.len() as u64;
-        let secret = session.auth.secret(&self.scope).await?;
+        let secret = session.auth.secret(&self.opened.scope).await?;
         let range = format!("{}-{}", self.offset, (self.offset + sent).saturating_sub(1));
-        let request = Request::new(Method::PATCH, self.location.clone(), &session.base)
+        let request = Request::new(Method::PATCH, self.opened.location.clone(), &session.base)
             .header(CONTENT_TYPE, BYTES)
             .header(CONTENT_RANGE, &range)
             .authorization(secret.clone(), &session.base)
@@ -123,7 +119,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             StatusCode::UNAUTHORIZED
                 if session
                     .auth
-                    .learn(&answer, &self.scope, secret.as_ref())
+                    .learn(&answer, &self.opened.scope, secret.as_ref())
                     .await? =>
             {
                 let error = self.upload.refusal(&answer);
@@ -138,7 +134,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             // The registry has forgotten the upload session.
             StatusCode::NOT_FOUND => {
                 let error = self.upload.refusal(&answer);
-                Err(UploadError::retry(Duration::ZERO, error))
+                Err(UploadError::Retry(Duration::ZERO, error))
             }
             status => {
                 let error = self.upload.refusal(&answer);
@@ -177,13 +173,13 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         let Upload {
             registry, session, ..
         } = *self.upload;
-        let request = || Request::new(Method::GET, self.location.clone(), &session.base);
-        let answer = registry.send(session, &self.scope, request).await?;
+        let request = || Request::new(Method::GET, self.opened.location.clone(), &session.base);
+        let answer = registry.send(session, &self.opened.scope, request).await?;
         if answer.status().is_success() {
             self.move_offset(&answer, sent, None, Some(error))
         } else {
             let error = self.upload.refusal(&answer);
-            Err(UploadError::retry(Duration::ZERO, error))
+            Err(UploadError::Retry(Duration::ZERO, error))
         }
     }
 
@@ -195,9 +191,8 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         default: Option<u64>,
         cause: Option<Error>,
     ) -> Result<(), UploadError<B::Failure>> {
-        if let Some(location) = location(answer, &self.upload.session.base) {
-            self.shown = answer.shown_reference(location.as_str());
-            self.location = location;
+        if let Some(location) = self.upload.location(answer) {
+            (self.opened.location, self.opened.shown) = location;
         }
         let (least, most) = (self.offset, self.offset + sent);
         let named = answer.header(RANGE).as_deref().and_then(length);
@@ -227,7 +222,7 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             // The registry has lost bytes, or does not name its offset: only a new upload is safe.
             _ => {
                 let error = cause.unwrap_or_else(error);
-                Err(UploadError::retry(Duration::ZERO, error))
+                Err(UploadError::Retry(Duration::ZERO, error))
             }
         }
     }
@@ -242,11 +237,12 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
             return Err(UploadError::ModeRefused(error));
         }
         let http = &self.upload.registry.http;
-        let failure = Transient {
-            retry_after,
-            reason: error.summary(),
-        };
-        match self.retry.wait(http, self.shown.clone(), failure).await {
+        let failure = error.transient(retry_after);
+        match self
+            .retry
+            .wait(http, self.opened.shown.clone(), failure)
+            .await
+        {
             true => Ok(error),
             false => Err(error.into()),
         }
@@ -266,13 +262,13 @@ impl<'a, B: BlobSource> ChunkedUpload<'a, B> {
         let Upload {
             registry, session, ..
         } = *self.upload;
-        let url = with_digest(self.location, &self.upload.expected.digest);
+        let url = with_digest(self.opened.location, &self.upload.expected.digest);
         let request = || {
             Request::new(Method::PUT, url.clone(), &session.base)
                 .header(CONTENT_TYPE, BYTES)
                 .payload(Payload::Bytes(Bytes::new()))
         };
-        let answer = registry.send(session, &self.scope, request).await?;
+        let answer = registry.send(session, &self.opened.scope, request).await?;
         let status = answer.status();
         if status.is_success() {
             session.cache().chunk = Some(self.length);

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::manifest_rejection::ManifestRejection;
 use super::manifests::{ManifestPut, PutOutcome, TagTarget};
 use super::{Error, Move, Registry, Repository, Tagged};
-use crate::http::{Retry, Transient};
+use crate::http::Retry;
 use crate::store::OtherWriters;
 
 /// How many times as long as this writer a concurrent one may take to move a tag. Of requests that take 10 to 30 ms, a few take half a second.
@@ -120,10 +120,7 @@ impl Registry {
             };
             let (session, name) = self.locate(repository).await?;
             let url = session.url(name, &format!("manifests/{tag}"))?;
-            let failure = Transient {
-                retry_after,
-                reason: error.summary(),
-            };
+            let failure = error.transient(retry_after);
             if !retry.wait(&self.http, url, failure).await {
                 return Err(*error);
             }

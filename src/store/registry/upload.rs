@@ -9,15 +9,20 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::auth::Scope;
+use super::upload_strategy::{UploadMode, UploadStrategy};
 use super::{Error, Registry, RepositorySession};
 use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
 use crate::event::Transfer;
-use crate::http::{Answer, Authorization, Payload, Request, Shown, retry_after};
+use crate::http::{Answer, Authorization, Payload, Request, Retry, Shown, retry_after};
 use crate::oci::Repository;
 use crate::release::Expected;
+use crate::store::known::KnownRegistry;
 use crate::store::{PutError, Requested, locked};
 
+/// The number of times that the upload of a blob may start again from its first byte. Each time may send the whole blob again, so with
+/// more than a few, it would take hours to report that a registry cannot take a large one.
+const RETRIES: u32 = 4;
 /// The least length of all chunks but the last (OCI distribution specification).
 const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
 /// The media type of requests with the bytes of a blob.
@@ -53,14 +58,10 @@ pub(super) struct UploadSession {
 pub(super) enum UploadError<F> {
     /// Another attempt would fail, too.
     Fatal(PutError<F>),
-    /// Another attempt in the same mode may succeed.
-    Retry {
-        /// How long the registry asks to wait.
-        retry_after: Duration,
-        /// Whether the upload broke off in the middle of the bytes.
-        is_cut: bool,
-        error: Error,
-    },
+    /// Another attempt in the same mode may succeed, after as long as the registry asks to wait.
+    Retry(Duration, Error),
+    /// The same, but the upload broke off in the middle of the bytes.
+    Cut(Duration, Error),
     /// The registry refuses this mode of upload; another one may succeed.
     ModeRefused(Error),
 }
@@ -71,27 +72,49 @@ impl<F, E: Into<PutError<F>>> From<E> for UploadError<F> {
     }
 }
 
-impl<F> UploadError<F> {
-    pub(super) fn retry(retry_after: Duration, error: Error) -> Self {
-        Self::Retry {
-            retry_after,
-            is_cut: false,
-            error,
-        }
-    }
-
-    fn cut(retry_after: Duration, error: Error) -> Self {
-        Self::Retry {
-            retry_after,
-            is_cut: true,
-            error,
-        }
-    }
-}
-
 impl<B: BlobSource> Upload<'_, B> {
+    /// Uploads the blob, with retries and in another mode where the registry refuses one.
+    pub(super) async fn run(&self) -> Result<Transfer, PutError<B::Failure>> {
+        let learnt = self.session.cache().chunk;
+        let size = self.expected.size;
+        let http = &self.registry.http;
+        let _permit = http.upload_permit(&self.session.base, size).await;
+        let url = self.session.url(self.name, "blobs/uploads/")?;
+        let (host, _) = self.repository.host_and_name();
+        let support = KnownRegistry::of(host).upload_support();
+        let mut strategy = UploadStrategy::new(support, learnt, size);
+        let mut retry = Retry::new(RETRIES);
+        loop {
+            let Some(opened) = self.begin().await? else {
+                return Ok(Transfer::Mounted);
+            };
+            let put = match strategy.mode() {
+                UploadMode::Whole => self.put(opened).await,
+                UploadMode::Chunks(length) => self.put_chunks(opened, length).await,
+            };
+            let is_cut = matches!(put, Err(UploadError::Cut(..)));
+            match put {
+                Ok(put) => return Ok(put),
+                Err(UploadError::Fatal(error)) => return Err(error),
+                Err(UploadError::ModeRefused(error)) if !strategy.exclude_mode() => {
+                    return Err(error.into());
+                }
+                Err(UploadError::ModeRefused(_)) => {}
+                Err(
+                    UploadError::Retry(retry_after, error) | UploadError::Cut(retry_after, error),
+                ) => {
+                    let failure = error.transient(retry_after);
+                    if !retry.wait(http, url.clone(), failure).await {
+                        return Err(error.into());
+                    }
+                    strategy.retry(is_cut);
+                }
+            }
+        }
+    }
+
     /// Opens an upload session; `None` if the registry mounted the blob instead.
-    pub(super) async fn begin(&self) -> Result<Option<UploadSession>, Error> {
+    async fn begin(&self) -> Result<Option<UploadSession>, Error> {
         if let Some(from) = self.from {
             let is_itself = from == self.name;
             match self.post(Some(from)).await {
@@ -130,11 +153,11 @@ impl<B: BlobSource> Upload<'_, B> {
             StatusCode::NOT_FOUND => return Err(self.no_repository(answer).await),
             _ => return Err(self.refusal(&answer)),
         }
-        let location = location(&answer, &self.session.base)
-            .ok_or_else(|| Error::NoLocation { url: url.into() })?;
+        let location = self.location(&answer);
+        let (location, shown) = location.ok_or_else(|| Error::NoLocation { url: url.into() })?;
         Ok(Some(UploadSession {
-            shown: answer.shown_reference(location.as_str()),
             location,
+            shown,
             scope,
             chunk_min_length: answer
                 .header(CHUNK_MIN_LENGTH)
@@ -143,10 +166,7 @@ impl<B: BlobSource> Upload<'_, B> {
     }
 
     /// Sends all bytes in one request, which also completes the upload.
-    pub(super) async fn put(
-        &self,
-        opened: UploadSession,
-    ) -> Result<Transfer, UploadError<B::Failure>> {
+    async fn put(&self, opened: UploadSession) -> Result<Transfer, UploadError<B::Failure>> {
         // The body can be sent only once, so a token is fetched beforehand rather than after a 401.
         let secret = self.session.auth.secret(&opened.scope).await?;
         let body = proven(self.blob).await.map_err(PutError::Source)?;
@@ -196,10 +216,10 @@ impl<B: BlobSource> Upload<'_, B> {
         let error = self.refusal(&answer);
         match (status, retry_after) {
             (StatusCode::UNAUTHORIZED, _) if renewed => {
-                Err(UploadError::retry(Duration::ZERO, error))
+                Err(UploadError::Retry(Duration::ZERO, error))
             }
             // The registry has forgotten the upload session.
-            (StatusCode::NOT_FOUND, _) => Err(UploadError::retry(Duration::ZERO, error)),
+            (StatusCode::NOT_FOUND, _) => Err(UploadError::Retry(Duration::ZERO, error)),
             // A proxy limits the size of requests, or refuses this form of them.
             (StatusCode::PAYLOAD_TOO_LARGE | StatusCode::LENGTH_REQUIRED, _) => {
                 Err(UploadError::ModeRefused(error))
@@ -210,7 +230,7 @@ impl<B: BlobSource> Upload<'_, B> {
                 | StatusCode::FORBIDDEN
                 | StatusCode::SERVICE_UNAVAILABLE,
                 Some(retry_after),
-            ) => Err(UploadError::retry(retry_after, error)),
+            ) => Err(UploadError::Retry(retry_after, error)),
             (_, Some(retry_after)) => self.unanswered(retry_after, error).await,
             (_, None) => Err(error.into()),
         }
@@ -226,12 +246,24 @@ impl<B: BlobSource> Upload<'_, B> {
         let is_there = self.registry.has_blob(self.repository, &self.expected);
         match is_there.await {
             Ok(true) => Ok(Transfer::Copied),
-            _ => Err(UploadError::cut(retry_after, error)),
+            _ => Err(UploadError::Cut(retry_after, error)),
         }
     }
 
     pub(super) fn refusal(&self, answer: &Answer) -> Error {
         self.session.refusal(Requested::Upload, answer)
+    }
+
+    /// The URL of the next request of an upload, relative to the URL of the answer, and that URL for a message.
+    ///
+    /// Only the registry may lead to a URL of the registry: requests go there with its credentials, and another host could choose
+    /// what they write.
+    pub(super) fn location(&self, answer: &Answer) -> Option<(Url, Shown)> {
+        let text = answer.header(LOCATION).filter(|text| !text.is_empty())?;
+        let (from, to) = (answer.url(), answer.url().join(&text).ok()?);
+        let is_ours = |url| self.session.auth.is_own(url);
+        let shown = answer.shown_reference(to.as_str());
+        (is_ours(from) || !is_ours(&to)).then_some((to, shown))
     }
 
     async fn no_repository(&self, answer: Answer) -> Error {
@@ -247,17 +279,6 @@ impl<B: BlobSource> Upload<'_, B> {
             error => error,
         }
     }
-}
-
-/// The URL of the next request of an upload, relative to the URL of the answer.
-///
-/// Only the registry may lead to a URL of the registry: requests go there with its credentials, and another host could choose
-/// what they write.
-pub(super) fn location(answer: &Answer, registry: &Url) -> Option<Url> {
-    let text = answer.header(LOCATION).filter(|text| !text.is_empty())?;
-    let (from, to) = (answer.url(), answer.url().join(&text).ok()?);
-    let is_allowed = from.origin() == registry.origin() || to.origin() != registry.origin();
-    is_allowed.then_some(to)
 }
 
 /// Adds the digest that completes an upload to its URL.
