@@ -1,13 +1,28 @@
 //! Errors and headers in the answers of a registry.
 
 use reqwest::header::{CONTENT_TYPE, LINK};
+use serde::Deserialize;
 use url::Url;
 
 use super::super::{Error, Requested};
 use super::headers;
-use super::wire::{ErrorItem, ErrorList};
 use crate::error::printable;
 use crate::http::Answer;
+
+/// The error body of the OCI distribution specification.
+#[derive(Default, Deserialize)]
+struct ErrorList {
+    #[serde(default)]
+    errors: Vec<ErrorItem>,
+}
+
+#[derive(Deserialize)]
+struct ErrorItem {
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    message: String,
+}
 
 /// Whether an answer is a web page.
 pub(super) fn is_page(answer: &Answer) -> bool {
@@ -17,14 +32,15 @@ pub(super) fn is_page(answer: &Answer) -> bool {
 /// The registry's explanation of a failure, in one line and without secrets.
 pub(super) fn text(answer: &Answer) -> String {
     let body = answer.body();
-    let mut list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
-    if list.errors.is_empty() {
+    let mut errors = errors(body);
+    if errors.is_empty() {
         // Some registries send the error itself.
-        list.errors.extend(serde_json::from_slice(body).ok());
-        list.errors
-            .retain(|item: &ErrorItem| !item.code.is_empty() || !item.message.is_empty());
+        let itself = serde_json::from_slice(body).ok();
+        errors.extend(
+            itself.filter(|item: &ErrorItem| !item.code.is_empty() || !item.message.is_empty()),
+        );
     }
-    if list.errors.is_empty() {
+    if errors.is_empty() {
         if body.trim_ascii_start().starts_with(b"<") {
             return "a web page".to_owned();
         }
@@ -32,8 +48,7 @@ pub(super) fn text(answer: &Answer) -> String {
         let line = text.lines().next().unwrap_or_default().trim();
         return printable(&answer.hide(line));
     }
-    let items = list
-        .errors
+    let items = errors
         .iter()
         .map(|item| match (item.code.as_str(), item.message.as_str()) {
             ("", message) => message.to_owned(),
@@ -59,10 +74,19 @@ pub(super) fn failure(what: Requested, answer: &Answer) -> Error {
 /// ([clients: repository not found](crate::clients#repository-not-found)). Clients also stop at a 404 with other codes; tfoci
 /// takes every 404 for a repository that does not exist.
 pub(super) fn is_unknown_repository(body: &[u8]) -> bool {
+    has_code(body, &["NAME_UNKNOWN", "NAME_INVALID"])
+}
+
+/// Whether an error has one of these codes.
+pub(super) fn has_code(body: &[u8], codes: &[&str]) -> bool {
+    let mut errors = errors(body).into_iter();
+    errors.any(|error| codes.contains(&error.code.as_str()))
+}
+
+/// The errors in a body, as the distribution specification defines them.
+fn errors(body: &[u8]) -> Vec<ErrorItem> {
     let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
     list.errors
-        .iter()
-        .any(|item| item.code == "NAME_UNKNOWN" || item.code == "NAME_INVALID")
 }
 
 /// Whether a server asks for TLS, as it does in answers to plain HTTP.
@@ -72,8 +96,7 @@ pub(super) fn wants_tls(body: &[u8]) -> bool {
 
 /// Whether a body is an error of a registry, as the distribution specification defines it.
 pub(super) fn is_error_list(body: &[u8]) -> bool {
-    let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
-    !list.errors.is_empty()
+    !errors(body).is_empty()
 }
 
 /// The media type of an answer, without parameters.

@@ -15,10 +15,11 @@ use zeroize::Zeroizing;
 
 use super::super::{Error, Requested, locked};
 use super::headers::{self, AuthScheme};
-use super::wire::TokenAnswer;
 use crate::credentials::Credential;
 use crate::http::{Answer, Authorization, Http, Payload, Request, Retry, authority};
+use crate::json::{self, Object};
 use crate::oci::Repository;
+use crate::secret::Secret;
 
 /// The largest answer of a token server in bytes ([clients: authentication flow](crate::clients#authentication-flow)).
 const LARGEST_TOKEN: u64 = 128 << 10;
@@ -199,13 +200,9 @@ impl Auth {
         }
         let refused = || refused(String::new());
         let body = Zeroizing::new(answer.into_body());
-        let answer = TokenAnswer::read(&body).map_err(|_| refused())?;
-        let text = answer
-            .access_token
-            .or(answer.token)
-            .filter(|text| !text.is_empty())
-            .ok_or_else(refused)?;
-        let life = Duration::from_secs(answer.expires_in.unwrap_or(DEFAULT_LIFE).min(24 * 3600));
+        let (text, life) = token_and_life(&body).map_err(|_| refused())?;
+        let text = text.filter(|text| !text.is_empty()).ok_or_else(refused)?;
+        let life = Duration::from_secs(life.unwrap_or(DEFAULT_LIFE).min(24 * 3600));
         let secret = Authorization::bearer(&text);
         let until = Instant::now() + life.saturating_sub(MARGIN).max(life / 2);
         tokens.insert(
@@ -282,4 +279,13 @@ impl Auth {
     pub(super) fn host(&self) -> String {
         authority(&self.base).unwrap_or_default()
     }
+}
+
+/// The token in the answer of a token server, and its lifetime in seconds. `access_token` takes precedence over `token`
+/// ([clients: authentication flow](crate::clients#authentication-flow)).
+fn token_and_life(answer: &[u8]) -> Result<(Option<Secret>, Option<u64>), json::Error> {
+    let mut object = Object::parse(answer)?;
+    let token: Option<Secret> = object.value("token")?;
+    let access_token = object.value("access_token")?;
+    Ok((access_token.or(token), object.value("expires_in")?))
 }

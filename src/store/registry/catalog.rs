@@ -61,20 +61,22 @@ impl Registry {
             }) => return Err(no_catalog(403, answer)),
             Err(error) => return Err(list_refused(error)),
         };
-        let no_catalog = || no_catalog(refused.status().as_u16(), answer::text(&refused));
-        Err(match refused.status() {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                match session.refusal(REPOSITORIES.what, &refused) {
-                    error @ Error::Unauthorized { .. } => list_refused(error),
-                    _ => no_catalog(),
-                }
-            }
-            StatusCode::NOT_FOUND => {
-                self.check_registry(&session, refused.body()).await?;
-                no_catalog()
-            }
-            StatusCode::METHOD_NOT_ALLOWED => no_catalog(),
-            _ => session.refusal(REPOSITORIES.what, &refused),
-        })
+        let status = refused.status();
+        if status == StatusCode::NOT_FOUND {
+            self.check_registry(&session, refused.body()).await?;
+        }
+        Err(
+            match (status, session.refusal(REPOSITORIES.what, &refused)) {
+                (_, error @ Error::Unauthorized { .. }) => list_refused(error),
+                (
+                    StatusCode::UNAUTHORIZED
+                    | StatusCode::FORBIDDEN
+                    | StatusCode::NOT_FOUND
+                    | StatusCode::METHOD_NOT_ALLOWED,
+                    _,
+                ) => no_catalog(status.as_u16(), answer::text(&refused)),
+                (_, error) => error,
+            },
+        )
     }
 }

@@ -10,7 +10,9 @@
 //! | Harbor | | 412 or 403, "configured as immutable" |
 //! | Nexus | | 400, "does not allow updating" |
 
-use super::wire::ErrorList;
+use std::time::Duration;
+
+use super::answer;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ManifestRejection {
@@ -20,6 +22,8 @@ pub(super) enum ManifestRejection {
     Immutable,
     /// The tag does not have the `ETag` that the request named.
     Precondition,
+    /// A transient failure, with how long the registry asks to wait: the request may or may not have taken effect.
+    Unclear(Duration),
     /// It refers to a blob that the repository lacks.
     UnknownBlob,
     /// Any other reason.
@@ -29,11 +33,7 @@ pub(super) enum ManifestRejection {
 impl ManifestRejection {
     /// Reads the answer to a request that wrote a manifest.
     pub(super) fn read(status: u16, body: &[u8]) -> Self {
-        let list: ErrorList = serde_json::from_slice(body).unwrap_or_default();
-        let has = |codes: &[&str]| {
-            let mut errors = list.errors.iter();
-            errors.any(|error| codes.contains(&error.code.as_str()))
-        };
+        let has = |codes: &[&str]| answer::has_code(body, codes);
         let text = String::from_utf8_lossy(body).to_lowercase();
         let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
         let immutable = [

@@ -41,20 +41,6 @@ pub(super) struct ManifestPut<'a> {
     pub(super) is_repeatable: bool,
 }
 
-pub(super) enum PutOutcome {
-    Written,
-    /// A transient failure: the request may or may not have taken effect.
-    Failed {
-        /// How long the registry asks to wait.
-        retry_after: Duration,
-        error: Box<Error>,
-    },
-    Rejected {
-        rejection: ManifestRejection,
-        error: Box<Error>,
-    },
-}
-
 impl Registry {
     /// Reads a manifest and verifies its digest; `None` if there is no such manifest.
     pub(in crate::store) async fn manifest(
@@ -164,19 +150,17 @@ impl Registry {
             if_match: None,
             is_repeatable: true,
         };
-        match self.put(repository, &put).await? {
-            PutOutcome::Written => Ok(()),
-            PutOutcome::Failed { error, .. } | PutOutcome::Rejected { error, .. } => Err(*error),
-        }
+        let rejected = self.put(repository, &put).await?;
+        rejected.map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Writes a manifest. While another writer stores a blob that the repository has, docker-registry may not know that blob for a moment, so the
+    /// Writes a manifest, or tells why the registry did not take it. While another writer stores a blob that the repository has, docker-registry may not know that blob for a moment, so the
     /// request is then repeated.
     pub(super) async fn put(
         &self,
         repository: &Repository,
         put: &ManifestPut<'_>,
-    ) -> Result<PutOutcome, Error> {
+    ) -> Result<Option<(ManifestRejection, Error)>, Error> {
         let (session, name) = self.locate(repository).await?;
         let url = session.url(name, &format!("manifests/{}", put.reference))?;
         let request = || {
@@ -194,30 +178,21 @@ impl Registry {
         let scope = Scope::push(name);
         let mut retry = Retry::of_conflicts(UNKNOWN_BLOB_RETRIES);
         loop {
-            let answer = match self.send(&session, &scope, request).await {
+            let (rejection, error) = match self.send(&session, &scope, request).await {
                 Ok(answer) if answer.status().is_success() => {
                     if put.manifest.part() == Part::Evidence {
                         session.cache().takes_evidence = Some(true);
                     }
-                    return Ok(PutOutcome::Written);
+                    return Ok(None);
                 }
-                Ok(answer) => answer,
+                Ok(answer) => rejection(&session, repository, put, &answer),
                 Err(Error::Http(error)) if error.is_transient() => {
-                    return Ok(PutOutcome::Failed {
-                        retry_after: Duration::ZERO,
-                        error: Box::new(error.into()),
-                    });
+                    (ManifestRejection::Unclear(Duration::ZERO), error.into())
                 }
                 Err(error) => return Err(error),
             };
-            let retry_after = retry_after(&answer);
-            let (rejection, error) = rejection(&session, repository, put, &answer);
-            let error = Box::new(error);
-            match retry_after {
-                Some(retry_after) => return Ok(PutOutcome::Failed { retry_after, error }),
-                None if rejection == ManifestRejection::UnknownBlob
-                    && retry.wait_quietly().await => {}
-                None => return Ok(PutOutcome::Rejected { rejection, error }),
+            if rejection != ManifestRejection::UnknownBlob || !retry.wait_quietly().await {
+                return Ok(Some((rejection, error)));
             }
         }
     }
@@ -297,5 +272,6 @@ fn rejection(
         },
         _ => session.refusal(Requested::NewManifest, answer),
     };
-    (rejection, error)
+    let unclear = retry_after(answer).map(ManifestRejection::Unclear);
+    (unclear.unwrap_or(rejection), error)
 }

@@ -24,7 +24,6 @@ mod tag_moves;
 mod tags;
 mod upload;
 mod upload_strategy;
-mod wire;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

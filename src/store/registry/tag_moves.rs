@@ -6,7 +6,7 @@ use futures_util::future;
 use tokio::time::Instant;
 
 use super::manifest_rejection::ManifestRejection;
-use super::manifests::{ManifestPut, PutOutcome, TagTarget};
+use super::manifests::{ManifestPut, TagTarget};
 use super::{Error, Move, Registry, Repository, Tagged};
 use crate::http::Retry;
 use crate::store::OtherWriters;
@@ -99,30 +99,30 @@ impl Registry {
                 if_match: etag.as_deref().filter(|_| uses_etag),
                 is_repeatable: false,
             };
-            let (retry_after, error) = match self.put(repository, &put).await? {
-                PutOutcome::Written => return Ok(Tagged::Moved),
-                PutOutcome::Failed { retry_after, error } => (retry_after, error),
-                PutOutcome::Rejected { rejection, error } => match rejection {
-                    // Either another writer moved the tag, or the registry does not compare with the `ETag` that it sent.
-                    ManifestRejection::Precondition if put.if_match.is_some() => {
-                        uses_etag = false;
-                        continue;
-                    }
-                    // A proxy may have repeated the request: the registry then refuses the tag as immutable although the
-                    // first request moved it.
-                    ManifestRejection::Immutable
-                        if self.digest(repository, tag).await? == Some(ours) =>
-                    {
-                        return Ok(Tagged::Moved);
-                    }
-                    _ => return Err(*error),
-                },
+            let Some((rejection, error)) = self.put(repository, &put).await? else {
+                return Ok(Tagged::Moved);
+            };
+            let retry_after = match rejection {
+                ManifestRejection::Unclear(retry_after) => retry_after,
+                // Either another writer moved the tag, or the registry does not compare with the `ETag` that it sent.
+                ManifestRejection::Precondition if put.if_match.is_some() => {
+                    uses_etag = false;
+                    continue;
+                }
+                // A proxy may have repeated the request: the registry then refuses the tag as immutable although the
+                // first request moved it.
+                ManifestRejection::Immutable
+                    if self.digest(repository, tag).await? == Some(ours) =>
+                {
+                    return Ok(Tagged::Moved);
+                }
+                _ => return Err(error),
             };
             let (session, name) = self.locate(repository).await?;
             let url = session.url(name, &format!("manifests/{tag}"))?;
             let failure = error.transient(retry_after);
             if !retry.wait(&self.http, url, failure).await {
-                return Err(*error);
+                return Err(error);
             }
         }
     }
