@@ -15,7 +15,7 @@ pub const SIGNATURE: &str = "application/pgp-signature";
 pub const KEYS: &str = "application/pgp-keys";
 
 /// The documents that prove a release. Documents that the release does not have are `None`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence<D> {
     /// The checksum document, byte for byte.
     pub checksums: Option<D>,

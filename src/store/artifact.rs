@@ -4,7 +4,7 @@ use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
 use crate::oci::{Descriptor, Evidence, Index, Layer, RawManifest, Refusal};
 use crate::platform::Platform;
-use crate::release::{Document, KeyRing, Package, Protocols, Release, canonical_file_name};
+use crate::release::{Document, KeyRing, Package, Release, canonical_file_name};
 use crate::version::Version;
 
 /// A version's index, both raw and parsed.
@@ -48,12 +48,7 @@ pub fn release<L>(
         name: name.to_owned(),
         bytes,
     };
-    let evidence = evidence.unwrap_or_else(|| Evidence {
-        checksums: None,
-        signature: None,
-        keys: None,
-        protocols: Protocols::default(),
-    });
+    let evidence = evidence.unwrap_or_default();
     Release {
         provider: provider.clone(),
         version: version.clone(),

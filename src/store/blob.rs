@@ -1,15 +1,15 @@
 //! A blob in a store.
 
 use super::Error;
-use super::layout::LayoutBlob;
 use super::registry::RegistryBlob;
-use crate::blob::{BlobInfo, BlobSource, Opened};
+use crate::blob::{BlobInfo, BlobLocation, BlobSource, Body, File, Opened};
+use crate::disk::Blocks;
 
 /// A blob in a store of any kind.
 #[derive(Clone, Debug)]
 pub enum StoreBlob {
     /// In a directory of this machine.
-    Layout(LayoutBlob),
+    Layout(File),
     /// Behind a registry's API.
     Registry(RegistryBlob),
 }
@@ -19,14 +19,17 @@ impl BlobSource for StoreBlob {
 
     fn info(&self) -> BlobInfo<'_> {
         match self {
-            Self::Layout(blob) => blob.info(),
+            Self::Layout(file) => BlobInfo {
+                location: Some(BlobLocation::InFile(&file.path)),
+                ..file.info()
+            },
             Self::Registry(blob) => blob.info(),
         }
     }
 
     async fn open(&self, from: u64) -> Opened<Error> {
         match self {
-            Self::Layout(blob) => blob.open(from).await,
+            Self::Layout(file) => Ok(Body::of_file(Blocks::open_unlinked(&file.path, from)?)),
             Self::Registry(blob) => blob.open(from).await,
         }
     }

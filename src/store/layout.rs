@@ -25,8 +25,8 @@ use futures_util::StreamExt as _;
 use self::last_index::LastIndex;
 pub use self::writers::LayoutLock;
 use self::writers::Writers;
-use super::{At, Error, PutError};
-use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Body, Opened, proven};
+use super::{At, Error, PutError, StoreBlob};
+use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, proven};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::{self, Staged};
 use crate::event::Transfer;
@@ -178,26 +178,6 @@ impl Layout {
     }
 }
 
-/// A file below `blobs/sha256`.
-#[derive(Clone, Debug)]
-pub struct LayoutBlob(blob::File);
-
-impl BlobSource for LayoutBlob {
-    type Failure = Error;
-
-    fn info(&self) -> BlobInfo<'_> {
-        BlobInfo {
-            location: Some(BlobLocation::InFile(&self.0.path)),
-            ..self.0.info()
-        }
-    }
-
-    async fn open(&self, from: u64) -> Opened<Error> {
-        let blocks = disk::Blocks::open_unlinked(&self.0.path, from)?;
-        Ok(Body::of_file(blocks))
-    }
-}
-
 impl Layout {
     pub(super) fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
         Ok(self.index(repository)?.map(|tags| tags.names()))
@@ -235,8 +215,8 @@ impl Layout {
         Ok(entry.transpose()?.map(|expected| expected.digest))
     }
 
-    pub(super) fn blob(&self, repository: &Repository, expected: Expected) -> LayoutBlob {
-        LayoutBlob(blob::File {
+    pub(super) fn blob(&self, repository: &Repository, expected: Expected) -> StoreBlob {
+        StoreBlob::Layout(blob::File {
             is_unverified: false,
             path: self.blob_path(repository, &expected.digest),
             expected,

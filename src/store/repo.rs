@@ -127,7 +127,7 @@ impl Repo {
     /// A blob. Whether it exists is only known when it is opened.
     pub fn blob(&self, expected: Expected) -> StoreBlob {
         match &self.store {
-            Store::Layout(layout) => StoreBlob::Layout(layout.blob(&self.name, expected)),
+            Store::Layout(layout) => layout.blob(&self.name, expected),
             Store::Registry(registry) => StoreBlob::Registry(registry.blob(&self.name, expected)),
         }
     }

@@ -39,7 +39,47 @@ impl Layout {
 
     /// Finds the layouts of providers.
     pub(in crate::store) fn layouts(&self) -> Result<Layouts, Error> {
-        layouts(self.root())
+        let root = self.root();
+        let mut left = MOST_ENTRIES;
+        let mut found = Layouts::default();
+        let mut subdirectories = |path: &Path, found: &mut Layouts| {
+            let within = disk::subdirectories_within(path, &mut left)?;
+            let within = within.ok_or_else(|| Error::TooManyEntries {
+                path: root.to_owned(),
+                limit: MOST_ENTRIES,
+            })?;
+            found.unfinished.extend(within.broken_links);
+            Ok::<_, Error>(within.names)
+        };
+        for host in subdirectories(root, &mut found)? {
+            let namespaces = subdirectories(&root.join(&host), &mut found)?;
+            let is_host = host.contains(['.', '_']);
+            // Where the disk of a host or a namespace is not mounted, there may be an empty directory.
+            if is_host && namespaces.is_empty() {
+                found.unfinished.push(root.join(&host));
+            }
+            for namespace in namespaces {
+                let directory = root.join(&host).join(&namespace);
+                let types = subdirectories(&directory, &mut found)?;
+                if is_host && is_empty(&directory) {
+                    found.unfinished.push(directory);
+                }
+                for type_name in types {
+                    let relative = format!("{host}/{namespace}/{type_name}");
+                    let Some(repository) = Repository::of_directory(&relative) else {
+                        continue;
+                    };
+                    // A directory that cannot be read is an error: without its provider, `site --delete` would delete what it published.
+                    let path = root.join(&relative);
+                    match disk::exists(&path.join("index.json"))? {
+                        true => found.repositories.push(repository),
+                        false if is_unfinished(&path) => found.unfinished.push(path),
+                        false => {}
+                    }
+                }
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -63,47 +103,4 @@ pub(in crate::store) struct Layouts {
     /// The directories of providers without an `index.json`, and links that lead nowhere. Their providers are not known to be gone: a layout may
     /// have been copied in part, or its disk may not be mounted.
     pub(in crate::store) unfinished: Vec<PathBuf>,
-}
-
-fn layouts(root: &Path) -> Result<Layouts, Error> {
-    let mut left = MOST_ENTRIES;
-    let mut found = Layouts::default();
-    let mut subdirectories = |path: &Path, found: &mut Layouts| {
-        let within = disk::subdirectories_within(path, &mut left)?;
-        let within = within.ok_or_else(|| Error::TooManyEntries {
-            path: root.to_owned(),
-            limit: MOST_ENTRIES,
-        })?;
-        found.unfinished.extend(within.broken_links);
-        Ok::<_, Error>(within.names)
-    };
-    for host in subdirectories(root, &mut found)? {
-        let namespaces = subdirectories(&root.join(&host), &mut found)?;
-        let is_host = host.contains(['.', '_']);
-        // Where the disk of a host or a namespace is not mounted, there may be an empty directory.
-        if is_host && namespaces.is_empty() {
-            found.unfinished.push(root.join(&host));
-        }
-        for namespace in namespaces {
-            let directory = root.join(&host).join(&namespace);
-            let types = subdirectories(&directory, &mut found)?;
-            if is_host && is_empty(&directory) {
-                found.unfinished.push(directory);
-            }
-            for type_name in types {
-                let relative = format!("{host}/{namespace}/{type_name}");
-                let Some(repository) = Repository::of_directory(&relative) else {
-                    continue;
-                };
-                // A directory that cannot be read is an error: without its provider, `site --delete` would delete what it published.
-                let path = root.join(&relative);
-                match disk::exists(&path.join("index.json"))? {
-                    true => found.repositories.push(repository),
-                    false if is_unfinished(&path) => found.unfinished.push(path),
-                    false => {}
-                }
-            }
-        }
-    }
-    Ok(found)
 }
