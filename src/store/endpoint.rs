@@ -47,9 +47,9 @@ impl Endpoint {
             return Err(AddressError::User { text: text.into() });
         }
         if is_path(text) {
-            return Err(AddressError::Path {
-                text: text.to_owned(),
-            });
+            let expected =
+                format!("oci-layout:{text} for a directory, or REGISTRY/REPOSITORY for a registry");
+            return Err(AddressError::not_store(text, &expected));
         }
         let kind = match text.strip_prefix("oci-layout:") {
             Some(directory) => EndpointKind::Layout(literal(text, directory)?),
@@ -161,6 +161,18 @@ impl Endpoint {
     pub fn check_distinct(&self) -> Result<(), template::Error> {
         self.template()
             .map_or(Ok(()), RepositoryTemplate::check_distinct)
+    }
+
+    /// Asks a registry whether it answers, and whether it accepts the credentials of the repositories, as far as these are known without the
+    /// name of a provider. A directory is not looked at: [`Endpoint::read`] does that.
+    ///
+    /// # Errors
+    /// The registry cannot be reached, or refuses the credentials.
+    pub async fn ping(&self, registry: &Registry) -> Result<(), Error> {
+        match self.template().and_then(RepositoryTemplate::placeholder) {
+            Some(repository) => registry.ping(&repository).await,
+            None => Ok(()),
+        }
     }
 
     /// The repository of a provider, for writing into this store.
@@ -335,25 +347,20 @@ impl std::fmt::Display for Endpoint {
 
 /// Parses a directory. It is taken literally, so it must not look like a template.
 fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
-    let given = || text.to_owned();
     if directory.is_empty() {
-        return Err(AddressError::NoDirectory { text: given() });
+        return Err(AddressError::not_store(text, "oci-layout:DIR"));
     }
-    if let Some(path) = directory
-        .strip_prefix("//")
-        .filter(|path| !path.starts_with('/'))
-    {
-        let path = path.to_owned();
-        return Err(AddressError::Url {
-            text: given(),
-            path,
-        });
+    let path = directory.strip_prefix("//");
+    if let Some(path) = path.filter(|path| !path.starts_with('/')) {
+        let expected = format!("oci-layout:{path} or oci-layout:/{path}");
+        return Err(AddressError::not_store(text, &expected));
     }
     let is_archive = [".tar", ".tar.gz", ".tgz", ".zip"]
         .iter()
         .any(|end| directory.ends_with(end));
     if is_archive && !Path::new(directory).is_dir() {
-        return Err(AddressError::Archive { text: given() });
+        let expected = "oci-layout:DIR, where DIR is a directory and no archive";
+        return Err(AddressError::not_store(text, expected));
     }
     let symbols = ["${", "%{", "{hostname}", "{namespace}", "{type}"];
     let symbol = symbols
@@ -361,7 +368,7 @@ fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
         .find(|symbol| directory.contains(symbol));
     match symbol {
         Some(symbol) => Err(AddressError::Template {
-            text: given(),
+            text: text.to_owned(),
             symbol,
         }),
         None => Ok(directory.into()),

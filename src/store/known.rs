@@ -4,7 +4,6 @@
 //! expected to follow the specification.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use crate::error::{Category, Hint};
 use crate::oci::Repository;
@@ -95,23 +94,16 @@ impl KnownRegistry {
         }
     }
 
-    /// The levels that the names of its repositories must have; `None` if any number is allowed.
-    fn levels(self) -> Option<Levels> {
-        let at_least = |names| Levels {
-            names,
-            is_exact: false,
-        };
+    /// The levels that the names of its repositories must have, and whether they may have more; `None` if any number is allowed.
+    fn levels(self) -> Option<(&'static str, bool)> {
         Some(match self {
-            Self::DockerHub => Levels {
-                names: &["NAMESPACE", "NAME"],
-                is_exact: true,
-            },
-            Self::Ghcr => at_least(&["OWNER", "NAME"]),
-            Self::EcrPublic => at_least(&["ALIAS", "NAME"]),
-            Self::ArtifactRegistry => at_least(&["PROJECT", "REPOSITORY", "NAME"]),
-            Self::Gcr => at_least(&["PROJECT", "NAME"]),
-            Self::Gitlab => at_least(&["GROUP", "PROJECT"]),
-            Self::Quay => at_least(&["NAMESPACE", "NAME"]),
+            Self::DockerHub => ("NAMESPACE/NAME", false),
+            Self::Ghcr => ("OWNER/NAME", true),
+            Self::EcrPublic => ("ALIAS/NAME", true),
+            Self::ArtifactRegistry => ("PROJECT/REPOSITORY/NAME", true),
+            Self::Gcr => ("PROJECT/NAME", true),
+            Self::Gitlab => ("GROUP/PROJECT", true),
+            Self::Quay => ("NAMESPACE/NAME", true),
             Self::Ecr | Self::Acr | Self::Other => return None,
         })
     }
@@ -123,53 +115,40 @@ impl KnownRegistry {
 /// The registry is known to allow fewer levels, or to require more.
 pub fn check(repository: &Repository) -> Result<(), LevelsError> {
     let (host, name) = repository.host_and_name();
-    let Some(expected) = KnownRegistry::of(host).levels() else {
+    let Some((expected, or_deeper)) = KnownRegistry::of(host).levels() else {
         return Ok(());
     };
-    let received = name.split('/').count();
-    let has_too_many = match received.cmp(&expected.names.len()) {
+    let levels = |name: &str| name.split('/').count();
+    let has_too_many = match levels(name).cmp(&levels(expected)) {
         Ordering::Equal => return Ok(()),
-        Ordering::Greater if !expected.is_exact => return Ok(()),
+        Ordering::Greater if or_deeper => return Ok(()),
         order => order == Ordering::Greater,
     };
     Err(LevelsError {
         repository: repository.clone(),
         expected,
+        or_deeper,
         has_too_many,
     })
 }
 
-/// The levels that the names of a registry's repositories must have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Levels {
-    /// What the registry calls each level.
-    pub names: &'static [&'static str],
-    /// Whether names with more levels are refused, too.
-    pub is_exact: bool,
-}
-
 /// The name of a repository has more or fewer levels than its registry allows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the registry takes no name with so {} levels\n  expected {}/{expected}\n  received {repository}", if *.has_too_many { "many" } else { "few" }, .repository.host_and_name().0)]
+#[error("the registry takes no name with so {} levels\n  expected {}/{expected}{}\n  received {repository}", if *.has_too_many { "many" } else { "few" }, .repository.host_and_name().0, if *.or_deeper { ", or deeper" } else { "" })]
 pub struct LevelsError {
     /// The repository, with its registry.
     pub repository: Repository,
-    /// The levels that the registry allows.
-    pub expected: Levels,
+    /// What the registry calls each level that a name must have.
+    pub expected: &'static str,
+    /// Whether the registry takes names with more levels.
+    pub or_deeper: bool,
     /// Whether there are more levels than expected. Otherwise there are fewer.
     pub has_too_many: bool,
 }
 
-impl fmt::Display for Levels {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.names.join("/"))?;
-        f.write_str(if self.is_exact { "" } else { ", or deeper" })
-    }
-}
-
 impl Hint for LevelsError {
     fn hint(&self) -> Option<String> {
-        let text = match self.expected.is_exact {
+        let text = match self.has_too_many {
             true => "join names with underscores, such as `{namespace}_{type}`",
             false => "add the levels that are missing",
         };

@@ -17,7 +17,6 @@ mod hint;
 pub mod known;
 pub mod layout;
 mod phrases;
-mod ping;
 mod put_error;
 pub mod registry;
 mod repo;

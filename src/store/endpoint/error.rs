@@ -60,18 +60,9 @@ pub enum AddressError {
         "`{text}` has the name and password of a user\n  expected none in the address of a store"
     )]
     User { text: Shown },
-    /// The prefix without a directory after it.
-    #[error("`{}` names no directory\n  expected oci-layout:DIR", printable(.text))]
-    NoDirectory { text: String },
-    /// A directory written as a URL, whose first part would name a host.
-    #[error("`{}` is written as a URL\n  expected oci-layout:{path} or oci-layout:/{path}", printable(.text), path = printable(.path))]
-    Url { text: String, path: String },
-    /// An archive in place of a directory. A layout is a directory.
-    #[error("`{}` is named like an archive, and there is no such directory\n  expected oci-layout:DIR", printable(.text))]
-    Archive { text: String },
-    /// A path without the prefix of directories.
-    #[error("`{text}` is not a store\n  expected oci-layout:{text} for a directory, or REGISTRY/REPOSITORY for a registry", text = printable(.text))]
-    Path { text: String },
+    /// The prefix without a directory, a directory without the prefix or written as a URL, or an archive in its place.
+    #[error("`{}` is not a store\n  expected {}", printable(.text), printable(.expected))]
+    NotStore { text: String, expected: String },
     /// A single repository for several providers, whose versions would get mixed up.
     #[error("`{}` is one repository, and cannot be that of {} and {}", printable(.text), .providers.0, .providers.1)]
     OneRepository {
@@ -84,6 +75,13 @@ pub enum AddressError {
 }
 
 impl AddressError {
+    pub(super) fn not_store(text: &str, expected: &str) -> Self {
+        Self::NotStore {
+            text: text.to_owned(),
+            expected: expected.to_owned(),
+        }
+    }
+
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Usage

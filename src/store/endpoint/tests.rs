@@ -47,7 +47,7 @@ fn the_prefix_decides_and_the_directory_is_literal() {
         assert!(Endpoint::parse(text, false).is_ok());
     }
     for (text, wanted) in [
-        ("oci-layout:", "names no directory"),
+        ("oci-layout:", "expected oci-layout:DIR"),
         ("oci-layout:x/${hostname}", "template symbol `${`"),
         ("oci-layout:x/{type}", "template symbol `{type}`"),
         (
