@@ -72,11 +72,10 @@ impl Endpoint {
         };
         let path = || directory.clone();
         // A directory that this user may not see is not missing.
-        match std::fs::metadata(directory) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                return Err(disk::Error::at(disk::Action::Read, directory, error).into());
-            }
-            _ => {}
+        if let Err(error) = std::fs::metadata(directory)
+            && error.kind() == io::ErrorKind::PermissionDenied
+        {
+            return Err(disk::Error::at(disk::Action::Read, directory, error).into());
         }
         let no_store = || Error::NoStore {
             path: path(),

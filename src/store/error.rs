@@ -189,12 +189,6 @@ pub enum Error {
         /// Whether the page has another scheme, host or port.
         is_foreign: bool,
     },
-    #[error("the {what} does not end\n  at {url}")]
-    EndlessPages {
-        what: Requested,
-        /// The repeated page, or the page that exceeds the limit.
-        url: http::Shown,
-    },
     /// The registry's answer is not the expected JSON, or has a duplicate member, so that its readers may understand it differently.
     #[error("the {what} is not valid JSON of its kind\n  from {url}{}", repeated(.source, &.what.to_string()))]
     Document {
@@ -204,13 +198,13 @@ pub enum Error {
         /// The parse error, with its position.
         source: json::Error,
     },
-    /// The list of tags or repositories is longer than any real one.
+    /// The list of tags or repositories is longer than any real one, or leads back to a page of it.
     #[error(
-        "the {what} is too long\n  expected at most {limit} items\n  received more\n  from {url}"
+        "the {what} is too long, or does not end\n  expected at most {limit} items\n  received more\n  from {url}"
     )]
     LongList {
         what: Requested,
-        /// The page that exceeds the limit.
+        /// The page that exceeds the limit, or repeats.
         url: http::Shown,
         limit: usize,
     },
@@ -381,7 +375,6 @@ impl Error {
             }
             Self::Realm { .. }
             | Self::BadLink { .. }
-            | Self::EndlessPages { .. }
             | Self::LongList { .. }
             | Self::NoLocation { .. }
             | Self::Offset { .. } => Category::Malformed,

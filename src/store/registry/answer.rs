@@ -9,6 +9,9 @@ use super::headers;
 use crate::error::printable;
 use crate::http::Answer;
 
+/// What shows that a host is no registry, if it answers with something for people.
+pub(super) const PAGE: &str = "it answers with a web page";
+
 /// The error body of the OCI distribution specification.
 #[derive(Default, Deserialize)]
 struct ErrorList {

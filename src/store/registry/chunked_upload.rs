@@ -110,40 +110,27 @@ impl<B: BlobSource> ChunkedUpload<'_, B> {
             }
             Err(error) => return Err(Error::from(error).into()),
         };
-        let retry_after = retry_after(&answer);
-        match answer.status() {
-            status if status.is_success() => {
-                let all = self.offset + sent;
-                self.move_offset(&answer, sent, Some(all), None)
-            }
-            StatusCode::UNAUTHORIZED
-                if session
-                    .auth
-                    .learn(&answer, &self.opened.scope, secret.as_ref())
-                    .await? =>
-            {
-                let error = self.upload.refusal(&answer);
+        let status = answer.status();
+        if status.is_success() {
+            let all = self.offset + sent;
+            return self.move_offset(&answer, sent, Some(all), None);
+        }
+        let scope = &self.opened.scope;
+        let is_renewed = status == StatusCode::UNAUTHORIZED
+            && session.auth.learn(&answer, scope, secret.as_ref()).await?;
+        let error = self.upload.refusal(&answer);
+        match (status, retry_after(&answer)) {
+            (StatusCode::UNAUTHORIZED, _) if is_renewed => {
                 self.pause(Duration::ZERO, error).await.map(drop)
             }
-            StatusCode::PAYLOAD_TOO_LARGE if self.shorten() => Ok(()),
+            (StatusCode::PAYLOAD_TOO_LARGE, _) if self.shorten() => Ok(()),
             // The registry has another offset, or refuses chunks of this length.
-            StatusCode::RANGE_NOT_SATISFIABLE => {
-                let error = self.upload.refusal(&answer);
-                self.resume_shorter(sent, error).await
-            }
+            (StatusCode::RANGE_NOT_SATISFIABLE, _) => self.resume_shorter(sent, error).await,
             // The registry has forgotten the upload session.
-            StatusCode::NOT_FOUND => {
-                let error = self.upload.refusal(&answer);
-                Err(UploadError::Retry(Duration::ZERO, error))
-            }
-            status => {
-                let error = self.upload.refusal(&answer);
-                match (retry_after, status) {
-                    (Some(retry_after), _) => self.resume(sent, retry_after, error).await,
-                    (None, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => Err(error.into()),
-                    _ => Err(UploadError::ModeRefused(error)),
-                }
-            }
+            (StatusCode::NOT_FOUND, _) => Err(UploadError::Retry(Duration::ZERO, error)),
+            (_, Some(retry_after)) => self.resume(sent, retry_after, error).await,
+            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, None) => Err(error.into()),
+            (_, None) => Err(UploadError::ModeRefused(error)),
         }
     }
 

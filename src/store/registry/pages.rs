@@ -55,10 +55,7 @@ impl Registry {
         let mut length = 0;
         while let Some((shown, url)) = page.take() {
             if !seen.insert(url.clone()) || seen.len() > MOST_PAGES {
-                return Err(Error::EndlessPages {
-                    what: list.what,
-                    url: shown,
-                });
+                return Err(list.too_long(shown));
             }
             let request = || {
                 Request::new(Method::GET, url.clone(), &session.base)
@@ -74,7 +71,10 @@ impl Registry {
             }
             let next = answer::next_page(&answer, list.what)?;
             if answer::is_page(&answer) {
-                return Err(session.answers_with_page());
+                return Err(Error::NoRegistry {
+                    host: session.auth.host(),
+                    answered: answer::PAGE.to_owned(),
+                });
             }
             let most = list.most - items.len();
             let read = items_of(answer.body(), list.member, most);

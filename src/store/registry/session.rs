@@ -304,23 +304,13 @@ impl RepositorySession {
             StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST | StatusCode::METHOD_NOT_ALLOWED
         );
         // Proxies in front of registries send pages, too, to tell that they refuse the credentials, or that the registry is away.
-        if !is_unknown_path && !status.is_success() {
-            return None;
-        }
-        if answer::is_page(answer) {
-            return Some(self.answers_with_page());
-        }
-        is_unknown_path.then(|| Error::NoRegistry {
-            host: self.auth.host(),
-            answered: format!("/v2/ answered {}", status.as_u16()),
-        })
-    }
-
-    pub(super) fn answers_with_page(&self) -> Error {
-        Error::NoRegistry {
-            host: self.auth.host(),
-            answered: "it answers with a web page".to_owned(),
-        }
+        let answered = match answer::is_page(answer) {
+            true if is_unknown_path || status.is_success() => answer::PAGE.to_owned(),
+            false if is_unknown_path => format!("/v2/ answered {}", status.as_u16()),
+            _ => return None,
+        };
+        let host = self.auth.host();
+        Some(Error::NoRegistry { host, answered })
     }
 
     pub(super) fn cache(&self) -> MutexGuard<'_, RegistryCache> {

@@ -68,13 +68,9 @@ impl UploadStrategy {
 
     /// Excludes the current mode, which the registry refused. `false` if no mode is left.
     pub(super) fn exclude_mode(&mut self) -> bool {
-        match self.alternative.take() {
-            Some(alternative) => {
-                self.mode = alternative;
-                true
-            }
-            None => false,
-        }
+        let other = self.alternative.take();
+        self.mode = other.unwrap_or(self.mode);
+        other.is_some()
     }
 }
 
