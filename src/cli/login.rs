@@ -11,7 +11,7 @@ use tfoci::credentials::{
 use tfoci::error::{Category, printable, printable_path};
 use tfoci::outcome::Failure;
 use tfoci::secret::Secret;
-use tfoci::store::{self, Confirmation, Registry};
+use tfoci::store::{self, Registry};
 
 use super::Ending;
 use super::error::CommandError;
@@ -54,17 +54,17 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let (username, password) = entered(&arguments, printer).await?;
     let typed = Credential::typed(&username, password.clone());
     let http = session.http()?;
-    let confirmation = Registry::new(http, Credentials::none())
+    let was_asked = Registry::new(http, Credentials::none())
         .check(registry, &typed)
         .await
         .map_err(|error| refusal(error, registry))?;
     let location = store.store(&username, &password).await?;
-    if confirmation == Confirmation::Accepted {
+    if was_asked {
         printer.line(Tone::Done, "Login", "succeeded");
     }
     let (shown, place) = (printable(registry), name(&location));
     printer.line(Tone::Done, "Stored", &format!("{shown} in {place}"));
-    if confirmation == Confirmation::NotAsked {
+    if !was_asked {
         let text = format!("{shown} did not ask for credentials; they were stored unchecked");
         printer.warning(&text);
     }

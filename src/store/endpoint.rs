@@ -102,16 +102,14 @@ impl Endpoint {
         let EndpointKind::Layout(directory) = &self.kind else {
             return Ok(Store::Registry(registry));
         };
+        let path = directory.clone();
         if !self.exact && directory.join("oci-layout").exists() {
-            return Err(Error::IsRepository {
-                path: directory.clone(),
-            });
+            return Err(Error::IsRepository { path });
         }
-        if !exists_or_can_be_made(directory) {
-            let path = directory.clone();
-            return Err(Error::NoParent { path });
+        match exists_or_can_be_made(directory) {
+            true => Ok(Store::Layout(Layout::new(path, &self.text))),
+            false => Err(Error::NoParent { path }),
         }
-        Ok(Store::Layout(Layout::new(directory.clone(), &self.text)))
     }
 
     /// Checks the address for all these providers at once: a template must map each to a repository of its own

@@ -29,7 +29,7 @@ pub use endpoint::Endpoint;
 pub use error::Error;
 pub use layout::Layout;
 pub use put_error::PutError;
-pub use registry::{Confirmation, Lookup, Registry};
+pub use registry::{Lookup, Registry};
 pub use repo::{CONCURRENT_READS, Repo};
 pub use repo_mut::RepoMut;
 pub use requested::Requested;

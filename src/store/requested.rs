@@ -22,6 +22,11 @@ pub enum Requested {
 }
 
 impl Requested {
+    /// Whether it is for one repository and its parts.
+    pub(super) fn is_in_repository(self) -> bool {
+        !matches!(self, Self::Version | Self::Repositories)
+    }
+
     /// The permission that the request needs, for a message.
     pub(super) fn action(self) -> &'static str {
         match self {

@@ -13,12 +13,11 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::super::{Error, Requested, locked};
+use super::super::{Error, locked};
 use super::headers::{self, AuthScheme};
 use crate::credentials::Credential;
 use crate::http::{Answer, Authorization, Http, Payload, Request, Retry, authority};
 use crate::json::{self, Object};
-use crate::oci::Repository;
 use crate::secret::Secret;
 
 /// The largest answer of a token server in bytes ([clients: authentication flow](crate::clients#authentication-flow)).
@@ -256,24 +255,6 @@ impl Auth {
             status: status.as_u16(),
             answer,
         }
-    }
-
-    /// The error for a request that the registry does not permit, with the text of its answer; `None` without credentials.
-    pub(super) fn forbidden(
-        &self,
-        what: Requested,
-        repository: Repository,
-        answer: &str,
-    ) -> Option<Error> {
-        let credential = self.credential()?;
-        Some(Error::Forbidden {
-            username: credential.username().map(str::to_owned),
-            what,
-            repository,
-            host: self.host(),
-            tried: credential.found_in.clone(),
-            answer: answer.to_owned(),
-        })
     }
 
     pub(super) fn host(&self) -> String {

@@ -37,7 +37,6 @@ use crate::oci::Repository;
 use crate::release::Expected;
 pub use blobs::Lookup;
 pub use download::RegistryBlob;
-pub use session::Confirmation;
 
 use session::{Host, RepositorySession, RepositorySessions};
 

@@ -78,7 +78,14 @@ impl Registry {
             }
             let most = list.most - items.len();
             let read = items_of(answer.body(), list.member, most);
-            let read = read.map_err(|source| unreadable(source, answer.shown(), list))?;
+            let read = read.map_err(|source| match source.fault {
+                Fault::TooMany { .. } => list.too_long(answer.shown()),
+                _ => Error::Document {
+                    what: list.what,
+                    url: answer.shown(),
+                    source,
+                },
+            })?;
             length += read.iter().map(String::len).sum::<usize>();
             if length > LARGEST_LIST {
                 return Err(list.too_long(answer.shown()));
@@ -97,13 +104,4 @@ fn items_of(body: &[u8], name: &'static str, most: usize) -> Result<Vec<String>,
     let mut object = Object::parse(body)?;
     object.must_have(name)?;
     object.texts(name, most)
-}
-
-/// The error for a page that cannot be read.
-fn unreadable(source: json::Error, url: Shown, list: &List) -> Error {
-    let what = list.what;
-    match source.fault {
-        Fault::TooMany { .. } => list.too_long(url),
-        _ => Error::Document { what, url, source },
-    }
 }

@@ -25,7 +25,7 @@ const AUTH_ATTEMPTS: u32 = 3;
 const MOST_SESSIONS: usize = 64;
 
 /// Sessions by repository, the oldest first.
-pub(super) type RepositorySessions = VecDeque<(String, Arc<RepositorySession>)>;
+pub(super) type RepositorySessions = VecDeque<Arc<RepositorySession>>;
 
 /// A repository that no registry has.
 const PROBED: &str = "tfoci/login";
@@ -48,21 +48,12 @@ pub(super) struct RepositorySession {
     pub(super) host: Host,
 }
 
-/// What a registry says about a credential that it did not refuse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Confirmation {
-    /// The registry asked for a credential and accepted this one.
-    Accepted,
-    /// The registry asked for none, so it may not have checked this one.
-    NotAsked,
-}
-
 impl Registry {
-    /// Asks a registry whether it accepts a credential.
+    /// Asks a registry whether it accepts a credential. `false` if the registry asked for none, so that it may not have checked this one.
     ///
     /// # Errors
     /// The registry refuses the credential or cannot be reached, or the host is not a registry.
-    pub async fn check(&self, host: &str, credential: &Credential) -> Result<Confirmation, Error> {
+    pub async fn check(&self, host: &str, credential: &Credential) -> Result<bool, Error> {
         let base = self.api(host)?;
         let session = self.session(base, None, Some(credential.clone()), Host::default());
         let root = session.root()?;
@@ -92,10 +83,7 @@ impl Registry {
             answer = self.http.retrying(Retry::default(), request).await?;
         }
         if answer.status().is_success() && !answer::is_page(&answer) {
-            return Ok(match session.auth.was_challenged() {
-                true => Confirmation::Accepted,
-                false => Confirmation::NotAsked,
-            });
+            return Ok(session.auth.was_challenged());
         }
         Err(session.unwelcome(&answer))
     }
@@ -124,9 +112,8 @@ impl Registry {
         &self,
         repository: &'a Repository,
     ) -> Result<(Arc<RepositorySession>, &'a str), Error> {
-        let text = repository.as_str();
         let (host, name) = repository.host_and_name();
-        if let Some(session) = find(&*self.sessions.lock().await, text) {
+        if let Some(session) = find(&*self.sessions.lock().await, repository) {
             return Ok((session, name));
         }
         let base = self.api(host)?;
@@ -146,13 +133,13 @@ impl Registry {
         let session = Arc::new(session);
         let mut sessions = self.sessions.lock().await;
         // Another task may have been faster.
-        if let Some(session) = find(&sessions, text) {
+        if let Some(session) = find(&sessions, repository) {
             return Ok((session, name));
         }
         if sessions.len() == MOST_SESSIONS {
             sessions.pop_front();
         }
-        sessions.push_back((text.to_owned(), Arc::clone(&session)));
+        sessions.push_back(Arc::clone(&session));
         Ok((session, name))
     }
 
@@ -265,10 +252,10 @@ impl Registry {
 }
 
 /// The session for a repository, if there is one.
-fn find(sessions: &RepositorySessions, repository: &str) -> Option<Arc<RepositorySession>> {
+fn find(sessions: &RepositorySessions, repository: &Repository) -> Option<Arc<RepositorySession>> {
     let mut sessions = sessions.iter();
-    let (_, session) = sessions.find(|(other, _)| other == repository)?;
-    Some(Arc::clone(session))
+    let session = sessions.find(|one| one.repository.as_ref() == Some(repository));
+    session.cloned()
 }
 
 impl RepositorySession {
@@ -345,12 +332,19 @@ impl RepositorySession {
             return answer::failure(what, answer);
         }
         if self.auth.is_own(url) {
-            let repository = repository_of(url).filter(|_| status == StatusCode::FORBIDDEN);
-            let repository = repository.and_then(|name| {
-                Repository::in_registry(&format!("{}/{name}", self.auth.host())).ok()
-            });
-            let forbidden = repository.and_then(|name| self.auth.forbidden(what, name, &text));
-            return forbidden.unwrap_or_else(|| self.auth.refused(url, status, text));
+            let is_forbidden = status == StatusCode::FORBIDDEN && what.is_in_repository();
+            let repository = self.repository.clone().filter(|_| is_forbidden);
+            return match (repository, self.auth.credential()) {
+                (Some(repository), Some(credential)) => Error::Forbidden {
+                    username: credential.username().map(str::to_owned),
+                    what,
+                    repository,
+                    host: self.auth.host(),
+                    tried: credential.found_in.clone(),
+                    answer: text,
+                },
+                _ => self.auth.refused(url, status, text),
+            };
         }
         Error::RefusedElsewhere {
             what,
@@ -360,12 +354,4 @@ impl RepositorySession {
             answer: text,
         }
     }
-}
-
-/// The repository in the URL of a request for one of its parts.
-fn repository_of(url: &Url) -> Option<&str> {
-    let path = url.path().strip_prefix("/v2/")?;
-    let parts = ["/manifests/", "/blobs/", "/tags/list"];
-    let end = parts.iter().filter_map(|part| path.rfind(part)).max()?;
-    path.get(..end)
 }

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::auth::Scope;
 use super::upload_strategy::{UploadMode, UploadStrategy};
-use super::{Error, Registry, RepositorySession};
+use super::{Error, Registry, RepositorySession, answer};
 use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
 use crate::event::Transfer;
@@ -150,7 +150,14 @@ impl<B: BlobSource> Upload<'_, B> {
         match answer.status() {
             StatusCode::CREATED if from.is_some() => return Ok(None),
             StatusCode::ACCEPTED => {}
-            StatusCode::NOT_FOUND => return Err(self.no_repository(answer).await),
+            StatusCode::NOT_FOUND => {
+                self.registry.check_registry(self.session, b"").await?;
+                return Err(Error::NoRepository {
+                    repository: self.repository.clone(),
+                    url: answer.shown(),
+                    answer: answer::text(&answer),
+                });
+            }
             _ => return Err(self.refusal(&answer)),
         }
         let location = self.location(&answer);
@@ -264,20 +271,6 @@ impl<B: BlobSource> Upload<'_, B> {
         let is_ours = |url| self.session.auth.is_own(url);
         let shown = answer.shown_reference(to.as_str());
         (is_ours(from) || !is_ours(&to)).then_some((to, shown))
-    }
-
-    async fn no_repository(&self, answer: Answer) -> Error {
-        if let Err(error) = self.registry.check_registry(self.session, b"").await {
-            return error;
-        }
-        match self.refusal(&answer) {
-            Error::Registry { url, answer, .. } => Error::NoRepository {
-                repository: self.repository.clone(),
-                url,
-                answer,
-            },
-            error => error,
-        }
     }
 }
 
