@@ -281,7 +281,7 @@ impl Problem {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
-            Self::Endpoint(error) => error.category(),
+            Self::Endpoint(_) => Category::Usage,
             Self::Mapping(error) => error.category(),
             Self::Folder(error) => error.category(),
             Self::Source(error) => error.category(),

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use crate::error::{Category, Hint};
+use crate::error::Hint;
 use crate::oci::Repository;
 
 /// The registry behind a host name.
@@ -153,13 +153,6 @@ impl Hint for LevelsError {
             false => "add the levels that are missing",
         };
         Some(text.to_owned())
-    }
-}
-
-impl LevelsError {
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        Category::Unsupported
     }
 }
 

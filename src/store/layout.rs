@@ -176,9 +176,7 @@ impl Layout {
         }
         Ok(used)
     }
-}
 
-impl Layout {
     pub(super) fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {
         Ok(self.index(repository)?.map(|tags| tags.names()))
     }

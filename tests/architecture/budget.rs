@@ -45,7 +45,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("blob", 654),
     ("configuration", 740),
     ("source", 3326),
-    ("store", 4111),
+    ("store", 4098),
     ("outcome", 720),
     ("publish", 1975),
     ("push", 165),

@@ -39,7 +39,7 @@ impl MappingError {
         match self {
             Self::Address(error) => error.category(),
             Self::Template(error) => error.category(),
-            Self::Levels(error) => error.category(),
+            Self::Levels(_) => Category::Unsupported,
             Self::OneRepository { .. } | Self::NoType { .. } => Category::Usage,
         }
     }
@@ -80,10 +80,5 @@ impl AddressError {
             text: text.to_owned(),
             expected: expected.to_owned(),
         }
-    }
-
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        Category::Usage
     }
 }

@@ -149,7 +149,7 @@ impl Auth {
         let wanted = headers::scheme(challenges.iter().map(String::as_str), &self.base);
         let wanted = wanted.map_err(|unusable| Error::Realm {
             host: self.host(),
-            received: unusable.realm.map(|realm| answer.shown_reference(&realm)),
+            received: unusable.0.map(|realm| answer.shown_reference(&realm)),
         })?;
         locked(&self.scheme).clone_from(&wanted);
         match wanted {

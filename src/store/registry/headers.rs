@@ -20,10 +20,10 @@ pub enum AuthScheme {
 
 /// The challenge has no realm, or it is no URL, names a user, or is `http` while the registry is `https`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnusableRealm {
+pub struct UnusableRealm(
     /// The realm as it is written in the challenge.
-    pub realm: Option<String>,
-}
+    pub Option<String>,
+);
 
 /// The next page of a list cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub fn scheme<'a>(
                 let realm = text.as_ref().and_then(|text| base.join(text).ok());
                 let realm = realm.filter(|realm| is_as_strong(realm, base));
                 return Ok(Some(AuthScheme::Bearer {
-                    realm: realm.ok_or(UnusableRealm { realm: text })?,
+                    realm: realm.ok_or(UnusableRealm(text))?,
                     service: parameter("service"),
                 }));
             }

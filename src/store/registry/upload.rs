@@ -88,7 +88,7 @@ impl<B: BlobSource> Upload<'_, B> {
             let Some(opened) = self.begin().await? else {
                 return Ok(Transfer::Mounted);
             };
-            let put = match strategy.mode() {
+            let put = match strategy.mode {
                 UploadMode::Whole => self.put(opened).await,
                 UploadMode::Chunks(length) => self.put_chunks(opened, length).await,
             };

@@ -20,7 +20,8 @@ pub(super) enum UploadMode {
 
 /// Chooses the mode of each attempt to upload one blob.
 pub(super) struct UploadStrategy {
-    mode: UploadMode,
+    /// The mode of the next attempt.
+    pub(super) mode: UploadMode,
     /// The other mode, unless it is excluded.
     alternative: Option<UploadMode>,
     cuts: u32,
@@ -47,11 +48,6 @@ impl UploadStrategy {
             alternative,
             cuts: 0,
         }
-    }
-
-    /// The mode of the next attempt.
-    pub(super) fn mode(&self) -> UploadMode {
-        self.mode
     }
 
     /// Notes that an attempt failed and is repeated. `is_cut` says whether it broke off in the middle of the bytes.
@@ -83,7 +79,7 @@ mod tests {
     /// The modes of all attempts. Each attempt ends with an event: `c`, the connection broke and the attempt is repeated; `a`, it failed for
     /// another reason and is repeated; `r`, the registry refused the mode.
     fn modes(mut strategy: UploadStrategy, events: &str) -> Vec<UploadMode> {
-        let mut modes = vec![strategy.mode()];
+        let mut modes = vec![strategy.mode];
         for event in events.chars() {
             if event == 'r' && !strategy.exclude_mode() {
                 return modes;
@@ -91,7 +87,7 @@ mod tests {
             if event != 'r' {
                 strategy.retry(event == 'c');
             }
-            modes.push(strategy.mode());
+            modes.push(strategy.mode);
         }
         modes
     }
@@ -125,7 +121,7 @@ mod tests {
     #[test]
     fn a_blob_of_one_chunk_is_uploaded_whole() {
         let fits = UploadStrategy::new(UploadSupport::Chunks(4 << 20), None, 4 * MIB);
-        assert_eq!(fits.mode(), WHOLE);
+        assert_eq!(fits.mode, WHOLE);
         let tiny = UploadStrategy::new(UploadSupport::Any, None, SMALLEST as u64);
         assert_eq!(modes(tiny, "ccr"), [WHOLE; 3]);
     }
