@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 
 use super::tests::{read, tree};
 use super::*;
+use crate::error::printable_path;
 
 pub(super) const REMOTE: &str = "git::https://example.com/net.git?ref=v1";
 

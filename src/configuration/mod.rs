@@ -10,14 +10,13 @@ mod state;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::address::{Hostname, ProviderAddr};
 use crate::config::module::{self, Module, SourceFile, is_configuration, is_test_file};
+pub use crate::config::module::{Position, Stated};
 use crate::constraint::VersionConstraints;
 use crate::disk;
-use crate::error::printable_path;
 use crate::lockfile::{self, Client};
 pub use error::Error;
 use walk::{Caller, Walk};
@@ -42,7 +41,7 @@ pub struct Requirements {
     /// The providers, with the combined constraints of all modules. A configuration uses one version of each provider.
     pub providers: BTreeMap<ProviderAddr, VersionConstraints>,
     /// Where the configuration states each of them, in the order of the modules.
-    pub stated: BTreeMap<ProviderAddr, Vec<StatedAt>>,
+    pub stated: BTreeMap<ProviderAddr, Vec<Stated>>,
     /// The number of modules that were read.
     pub modules: usize,
     /// The sources of remote modules that are not on this disk, or that were downloaded for another source or version than the call has
@@ -52,45 +51,6 @@ pub struct Requirements {
     pub computed: Option<(String, Position)>,
     /// The state that cannot be read here, such as "backend `s3`".
     pub unread_state: Option<String>,
-}
-
-/// Where a file states something, for messages: `versions.tf:7`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// The path of the file.
-    pub path: PathBuf,
-    /// The line, from 1; `None` in JSON.
-    pub line: Option<usize>,
-}
-
-/// A statement that requires a provider, for messages: `versions.tf:7 (>= 1.0)`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatedAt {
-    /// Where it is.
-    pub position: Position,
-    /// The versions that it admits.
-    pub constraints: VersionConstraints,
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.strip_prefix(".").unwrap_or(&self.path);
-        write!(f, "{}", printable_path(path))?;
-        match self.line {
-            Some(line) => write!(f, ":{line}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for StatedAt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.position)?;
-        match self.constraints.is_any() {
-            true => Ok(()),
-            false => write!(f, " ({})", self.constraints.as_written()),
-        }
-    }
 }
 
 /// How to read a configuration.
@@ -151,35 +111,31 @@ impl Requirements {
         self.modules += 1;
         for requirement in module.requirements.values() {
             for one in &requirement.stated {
-                let position = Position {
-                    path: directory.join(&one.file),
-                    line: one.line,
-                };
+                let position = one.position.below(directory);
                 let constraints = one.constraints.clone();
-                self.require(requirement.source.clone(), position, constraints)?;
+                self.require(
+                    requirement.source.clone(),
+                    Stated {
+                        position,
+                        constraints,
+                    },
+                )?;
             }
         }
         Ok(())
     }
 
     /// Adds a statement. Clients select one version of each provider, which all modules can use.
-    fn require(
-        &mut self,
-        provider: ProviderAddr,
-        position: Position,
-        constraints: VersionConstraints,
-    ) -> Result<(), Error> {
+    fn require(&mut self, provider: ProviderAddr, stated: Stated) -> Result<(), Error> {
         let known = self.providers.entry(provider.clone()).or_default();
-        *known = std::mem::take(known).and(constraints.clone());
+        *known = std::mem::take(known).and(stated.constraints.clone());
         if self.providers.len() > MOST_PROVIDERS {
-            let limit = MOST_PROVIDERS;
-            return Err(Error::TooMuchRequired { limit, position });
+            return Err(Error::TooMuchRequired {
+                limit: MOST_PROVIDERS,
+                position: stated.position,
+            });
         }
-        let stated = self.stated.entry(provider).or_default();
-        stated.push(StatedAt {
-            position,
-            constraints,
-        });
+        self.stated.entry(provider).or_default().push(stated);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::Error as _;
 use serde_json::value::RawValue;
 
-use super::{Error, MOST_PROVIDERS, Position, ReadAs, Requirements, clean};
+use super::{Error, MOST_PROVIDERS, Position, ReadAs, Requirements, Stated, clean};
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::config::module::Backend;
 use crate::constraint::VersionConstraints;
@@ -68,7 +68,11 @@ pub(super) fn add(
                 provider = provider.at(Hostname::default_origin());
             }
             let (path, line) = (path.clone(), None);
-            found.require(provider, Position { path, line }, VersionConstraints::any())?;
+            let stated = Stated {
+                position: Position { path, line },
+                constraints: VersionConstraints::any(),
+            };
+            found.require(provider, stated)?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
 use super::*;
-use crate::error::Category;
+use crate::error::{Category, printable_path};
 
 pub(super) fn tree(files: &[(&str, &str)]) -> TempDir {
     let home = TempDir::new().unwrap();

@@ -76,10 +76,7 @@ impl Caller {
         | ModuleSource::Computed(address)) = &call.source;
         Self {
             address: address.clone(),
-            position: Position {
-                path: module.directory.join(&call.file),
-                line: call.line,
-            },
+            position: call.position.below(&module.directory),
         }
     }
 }

@@ -343,7 +343,7 @@ fn constraints_that_clients_refuse_are_refused() {
         for text in [text, provider] {
             project.add("project", &[("main.tf", &text)]);
             let run = project.check("project").exits(1);
-            assert!(run.stderr.contains("main.tf, line "), "{}", run.stderr);
+            assert!(run.stderr.contains("main.tf:"), "{}", run.stderr);
         }
     }
 }

@@ -1,16 +1,18 @@
-//! Combines the statements of the files into a module.
+//! Reads what the files of a module state, and combines it.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
+use super::error::Located;
 use super::files::SourceFile;
+use super::read::{Block, Body, Value, json, not_hcl, sections};
 use super::{
-    Backend, Error, Fact, FileError, Module, ModuleCall, ModuleSource, Requirement, Stated,
-    Statement, Target,
+    Backend, Error, FileError, LARGEST, Module, ModuleCall, ModuleSource, Position, Requirement,
+    Stated, Target,
 };
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::{self, ConstraintError, VersionConstraints};
 use crate::lockfile::Client;
+use crate::syntax::outline;
 
 /// The namespace of providers that are only named by their type.
 const IMPLIED_NAMESPACE: &str = "hashicorp";
@@ -18,7 +20,7 @@ const IMPLIED_NAMESPACE: &str = "hashicorp";
 /// The name of the provider that is part of the client, unless `required_providers` redefines it.
 const BUILT_IN: &str = "terraform";
 
-/// The statements that were read so far.
+/// What was read so far.
 pub(super) struct Assembly<'a> {
     client: Option<Client>,
     default_host: &'a Hostname,
@@ -26,19 +28,14 @@ pub(super) struct Assembly<'a> {
     /// By name; `None` for a provider that is part of the client.
     required: BTreeMap<String, Option<Requirement>>,
     /// By name and alias.
-    configured: BTreeMap<(String, Option<String>), (VersionConstraints, Position)>,
+    configured: BTreeMap<(String, Option<String>), Stated>,
+    /// By kind, type and name of the block.
     used: BTreeMap<[String; 3], Used>,
     /// Each on its own, since several may have the same target.
     imported: Vec<(Target, Used)>,
     /// By name.
     calls: BTreeMap<String, Call>,
     backend: Option<Backend>,
-}
-
-/// The file and line of a statement, for messages.
-struct Position {
-    file: String,
-    line: Option<usize>,
 }
 
 /// The use of a provider under a local name, and the place of its first use.
@@ -52,24 +49,6 @@ struct Used {
 struct Call {
     source: Option<(ModuleSource, Position)>,
     version: Option<Result<String, String>>,
-}
-
-impl Position {
-    fn refuse(&self, mistake: impl Into<FileError>) -> Error {
-        Error {
-            file: self.file.clone(),
-            line: self.line,
-            mistake: mistake.into(),
-        }
-    }
-
-    fn states(&self, constraints: &VersionConstraints) -> Stated {
-        Stated {
-            file: self.file.clone(),
-            line: self.line,
-            constraints: constraints.clone(),
-        }
-    }
 }
 
 impl<'a> Assembly<'a> {
@@ -87,114 +66,165 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Adds a statement of a file. Statements of override files must come last.
-    pub(super) fn add(&mut self, file: &SourceFile<'_>, fact: Fact) -> Result<(), Error> {
-        let place = Position {
-            file: file.name.to_owned(),
-            line: fact.line,
-        };
-        match fact.statement {
-            Statement::RequiredProviders if file.is_override() => {}
-            Statement::RequiredProviders => match &self.required_at {
-                None => self.required_at = Some(place),
-                Some(Position { file, line }) => {
-                    let (file, line) = (file.clone(), *line);
-                    return Err(place.refuse(FileError::Several { file, line }));
-                }
-            },
-            Statement::Required {
-                name,
-                source,
-                version,
-            } => {
-                let source = source.as_deref().unwrap_or(&name);
-                let source = self.source(source).map_err(|error| place.refuse(error))?;
-                let constraints = constraints(version, &place)?;
-                let requirement = source.map(|source| Requirement {
-                    source,
-                    stated: vec![place.states(&constraints)],
-                });
-                self.required.insert(name, requirement);
-            }
-            Statement::Configured {
-                name,
-                alias,
-                version,
-            } => {
-                let constraints = constraints(version, &place)?;
-                let alias = match file.is_test() {
-                    // Terraform takes no provider from test files.
-                    true if self.client == Some(Client::Terraform) => return Ok(()),
-                    // Each has configurations of its own.
-                    true => Some(format!("{}/{}", file.name, alias.unwrap_or_default())),
-                    false => alias,
-                };
-                self.add_configured((name, alias), constraints, place);
-            }
-            Statement::Used { key, provider } => {
-                let is_override = file.is_override();
-                self.add_used(key, Used { provider, place }, is_override);
-            }
-            Statement::Imported { target, provider } => {
-                self.imported.push((target, Used { provider, place }));
-            }
-            Statement::Call {
-                name,
-                source,
-                version,
-            } => {
-                let call = self.calls.entry(file.name_of_call(name)).or_default();
-                let source = source.map(|source| (source, place));
-                call.source = source.or(call.source.take());
-                call.version = version.or(call.version.take());
-            }
-            Statement::Backend(backend) => self.backend = Some(backend),
+    /// Adds what a file states about providers. Override files must come last.
+    pub(super) fn add(&mut self, file: &SourceFile<'_>) -> Result<(), Located> {
+        if file.bytes.len() > LARGEST {
+            return Err((None, FileError::Large { limit: LARGEST }));
+        }
+        if !file.name.ends_with(".json") {
+            let body = outline::Body::parse(file.bytes).map_err(not_hcl)?;
+            return self.add_body(file, Body::Hcl(&body));
+        }
+        for root in sections(&json(file.bytes)?)? {
+            self.add_body(file, Body::Json(root))?;
         }
         Ok(())
     }
 
-    fn add_configured(
-        &mut self,
-        key: (String, Option<String>),
-        constraints: VersionConstraints,
-        place: Position,
-    ) {
-        let known = self.configured.entry(key);
-        let known = known.or_insert((VersionConstraints::any(), place));
-        if !constraints.is_any() {
-            known.0 = constraints;
+    fn add_body(&mut self, file: &SourceFile<'_>, root: Body<'_>) -> Result<(), Located> {
+        for terraform in root.blocks("terraform", 0)? {
+            for block in terraform.body.blocks("required_providers", 0)? {
+                self.add_required(file, &block)?;
+            }
+            let backends = terraform.body.blocks("backend", 1)?.into_iter();
+            for backend in backends.chain(terraform.body.blocks("cloud", 0)?) {
+                let text = |name| {
+                    let value = backend.body.value(name);
+                    value.map(|value| value.literal().ok())
+                };
+                let name = backend.labels.first().map_or("cloud", String::as_str);
+                self.backend = Some(Backend::of(name, text("path"), text("workspace_dir")));
+            }
         }
+        for block in root.blocks("provider", 1)? {
+            self.add_configured(file, &block)?;
+        }
+        for kind in ["resource", "data", "ephemeral", "action"] {
+            for block in root.blocks(kind, 2)? {
+                self.add_used(file, kind, &block)?;
+            }
+        }
+        for check in root.blocks("check", 1)? {
+            for block in check.body.blocks("data", 2)? {
+                self.add_used(file, "data", &block)?;
+            }
+        }
+        // Override files may not have such blocks.
+        for block in root.blocks("import", 0)? {
+            let (provider, place) = (block.body.provider()?, file.at(block.line));
+            let target = block.body.value("to").and_then(Value::target);
+            let imported = target.map(|target| (target, Used { provider, place }));
+            self.imported.extend(imported);
+        }
+        for block in root.blocks("module", 1)? {
+            self.add_call(file, block.name(), &block)?;
+        }
+        for run in root.blocks("run", 1)? {
+            for block in run.body.blocks("module", 0)? {
+                self.add_call(file, run.name(), &block)?;
+            }
+        }
+        Ok(())
     }
 
-    fn add_used(&mut self, mut key: [String; 3], used: Used, is_override: bool) {
-        let [kind, ..] = &mut key;
-        if is_override {
-            // Terraform ignores ephemeral resources in override files. Where it is not known which block applies, the providers of both count.
-            let (is_ignored, is_open) = match kind.as_str() {
-                "ephemeral" => (
-                    self.client == Some(Client::Terraform),
-                    self.client.is_none(),
-                ),
-                "action" => (false, true),
-                _ => (false, false),
+    fn add_required(&mut self, file: &SourceFile<'_>, block: &Block<'_>) -> Result<(), Located> {
+        if !file.is_override() {
+            if let Some(first) = self.required_at.clone() {
+                return Err((block.line, FileError::Several { first }));
+            }
+            self.required_at = Some(file.at(block.line));
+        }
+        for (name, value) in block.body.members() {
+            let (source, version) = match value.text() {
+                Some(version) => (None, Some(version)),
+                None => value.requirement(name)?,
             };
-            if is_ignored || is_open && used.provider.is_none() {
-                return;
+            let source = self.source(source.as_deref().unwrap_or(name));
+            let source = source.map_err(|error| (value.line(), error.into()))?;
+            let position = file.at(value.line());
+            let constraints = constraints(version, position.line)?;
+            let requirement = source.map(|source| Requirement {
+                source,
+                stated: vec![Stated {
+                    position,
+                    constraints,
+                }],
+            });
+            self.required.insert(name.to_owned(), requirement);
+        }
+        Ok(())
+    }
+
+    fn add_configured(&mut self, file: &SourceFile<'_>, block: &Block<'_>) -> Result<(), Located> {
+        let (alias, version) = (block.body.text("alias")?, block.body.text("version")?);
+        let constraints = constraints(version, block.line)?;
+        let alias = match file.is_test() {
+            // Terraform takes no provider from test files.
+            true if self.client == Some(Client::Terraform) => return Ok(()),
+            // Each has configurations of its own.
+            true => Some(format!("{}/{}", file.name, alias.unwrap_or_default())),
+            false => alias,
+        };
+        let known = self.configured.entry((block.name(), alias));
+        let known = known.or_insert_with(|| Stated {
+            position: file.at(block.line),
+            constraints: VersionConstraints::any(),
+        });
+        if !constraints.is_any() {
+            known.constraints = constraints;
+        }
+        Ok(())
+    }
+
+    /// Adds a block whose type belongs to a provider, such as a resource. An override file repeats its kind, type and name.
+    fn add_used(
+        &mut self,
+        file: &SourceFile<'_>,
+        kind: &str,
+        block: &Block<'_>,
+    ) -> Result<(), Located> {
+        let provider = block.body.provider()?;
+        let mut kind = kind.to_owned();
+        if file.is_override() {
+            // Terraform ignores ephemeral resources in override files. Where it is not known which block applies, the providers of both count.
+            let is_ephemeral = kind == "ephemeral";
+            let is_ignored = is_ephemeral && self.client == Some(Client::Terraform);
+            let is_open = is_ephemeral && self.client.is_none() || kind == "action";
+            if is_ignored || is_open && provider.is_none() {
+                return Ok(());
             }
             if is_open {
                 // A key of its own keeps the provider of the other block.
                 kind.insert_str(0, "overridden ");
             }
         }
-        match self.used.entry(key) {
-            Entry::Vacant(entry) => {
-                entry.insert(used);
-            }
-            Entry::Occupied(mut known) => {
-                let known = &mut known.get_mut().provider;
-                *known = used.provider.or(known.take());
-            }
-        }
+        let type_name = block.labels.first().cloned().unwrap_or_default();
+        let known = self.used.entry([kind, type_name, block.name()]);
+        let known = known.or_insert_with(|| Used {
+            provider: None,
+            place: file.at(block.line),
+        });
+        known.provider = provider.or(known.provider.take());
+        Ok(())
+    }
+
+    /// Adds a call of a module. An override file may omit either argument.
+    fn add_call(
+        &mut self,
+        file: &SourceFile<'_>,
+        name: String,
+        block: &Block<'_>,
+    ) -> Result<(), Located> {
+        let argument = |name| block.body.value(name).map(Value::literal_text).transpose();
+        let (source, version) = (argument("source")?, argument("version")?);
+        let source = source.map(|source| {
+            let source = source.map_or_else(ModuleSource::Computed, ModuleSource::of);
+            (source, file.at(block.line))
+        });
+        let call = self.calls.entry(file.name_of_call(name)).or_default();
+        call.source = source.or(call.source.take());
+        call.version = version.or(call.version.take());
+        Ok(())
     }
 
     /// Whether an import requires a provider that its resource does not. In Terraform, an import into a module or of a resource that is there
@@ -240,20 +270,23 @@ impl<'a> Assembly<'a> {
         for (type_name, used) in used.chain(imported) {
             let implied = type_name.split('_').next().unwrap_or_default();
             let name = used.provider.unwrap_or_else(|| implied.to_owned());
-            self.require(&name, VersionConstraints::any(), &used.place)?;
+            let stated = Stated {
+                position: used.place,
+                constraints: VersionConstraints::any(),
+            };
+            self.require(&name, stated)?;
         }
-        for ((name, _), (constraints, place)) in std::mem::take(&mut self.configured) {
-            self.require(&name, constraints, &place)?;
+        for ((name, _), stated) in std::mem::take(&mut self.configured) {
+            self.require(&name, stated)?;
         }
         let required = self.required.into_iter();
         // Clients refuse a call without source.
         let calls = self.calls.into_iter().filter_map(|(name, call)| {
-            let (source, Position { file, line }) = call.source?;
+            let (source, position) = call.source?;
             let call = ModuleCall {
                 source,
                 version: call.version,
-                file,
-                line,
+                position,
             };
             Some((name, call))
         });
@@ -267,14 +300,12 @@ impl<'a> Assembly<'a> {
     }
 
     /// Adds constraints to the provider that has this local name.
-    fn require(
-        &mut self,
-        name: &str,
-        constraints: VersionConstraints,
-        place: &Position,
-    ) -> Result<(), Error> {
+    fn require(&mut self, name: &str, stated: Stated) -> Result<(), Error> {
         if !self.required.contains_key(name) {
-            let source = self.source(name).map_err(|error| place.refuse(error))?;
+            let source = self.source(name).map_err(|error| Error {
+                position: stated.position.clone(),
+                mistake: error.into(),
+            })?;
             let requirement = source.map(|source| Requirement {
                 source,
                 stated: Vec::new(),
@@ -283,19 +314,22 @@ impl<'a> Assembly<'a> {
         }
         if let Some(Some(known)) = self.required.get_mut(name) {
             // Hundreds of resources may use one provider.
-            if known.stated.is_empty() || !constraints.is_any() {
-                known.stated.push(place.states(&constraints));
+            if known.stated.is_empty() || !stated.constraints.is_any() {
+                known.stated.push(stated);
             }
         }
         Ok(())
     }
 }
 
-fn constraints(version: Option<String>, place: &Position) -> Result<VersionConstraints, Error> {
+fn constraints(
+    version: Option<String>,
+    line: Option<usize>,
+) -> Result<VersionConstraints, Located> {
     let Some(version) = version else {
         return Ok(VersionConstraints::any());
     };
-    let refuse = |error: constraint::Error| place.refuse(error);
+    let refuse = |error: constraint::Error| (line, error.into());
     let constraints: VersionConstraints = version.parse().map_err(refuse)?;
     if constraints.is_any() {
         let (text, mistake) = (version, ConstraintError::Malformed);

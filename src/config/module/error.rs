@@ -1,24 +1,18 @@
 //! Why a module is refused.
 
+use super::Position;
 use crate::error::{Category, printable};
 use crate::syntax::outline::SyntaxError;
 use crate::{address, constraint};
 
 /// An error in a file of a module, which clients refuse as well.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{mistake}\n  in {}{}", printable(.file), at(*.line))]
+#[error("{mistake}\n  in {position}")]
 pub struct Error {
-    /// The file's name.
-    pub file: String,
-    /// The line, from 1, if known.
-    pub line: Option<usize>,
+    /// Where it is.
+    pub position: Position,
     /// What is wrong with the file.
     pub mistake: FileError,
-}
-
-fn at(line: Option<usize>) -> String {
-    line.map(|line| format!(", line {line}"))
-        .unwrap_or_default()
 }
 
 /// An error in a file, with the line, from 1, if known.
@@ -52,8 +46,8 @@ pub enum FileError {
     /// An invalid entry of `required_providers`.
     #[error("the requirement `{}` is neither an object nor a version constraint in quotes", printable(.name))]
     Requirement { name: String },
-    #[error("a module has two `required_providers` blocks\n  the first in {}{}", printable(.file), at(*.line))]
-    Several { file: String, line: Option<usize> },
+    #[error("a module has two `required_providers` blocks\n  the first in {first}")]
+    Several { first: Position },
     /// An invalid provider address, or a name that no provider can have.
     #[error(transparent)]
     Source(#[from] address::Error),

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::error::Located;
-use super::{Fact, FileError, LARGEST, read};
+use super::Position;
 
 /// A file of a module's directory.
 #[derive(Clone, Copy, Debug)]
@@ -85,15 +84,10 @@ impl SourceFile<'_> {
         is_test(self.name)
     }
 
-    pub(super) fn facts(&self) -> Result<Vec<Fact>, Located> {
-        if self.bytes.len() > LARGEST {
-            return Err((None, FileError::Large { limit: LARGEST }));
-        }
-        if self.name.ends_with(".json") {
-            read::json(self.bytes)
-        } else {
-            read::hcl(self.bytes)
-        }
+    /// A place in it, for messages.
+    pub(super) fn at(&self, line: Option<usize>) -> Position {
+        let path = self.name.into();
+        Position { path, line }
     }
 }
 

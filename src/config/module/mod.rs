@@ -20,12 +20,15 @@ mod files;
 mod read;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 pub use error::{Error, FileError};
 pub use files::{SourceFile, is_configuration, is_test_file};
 
 use crate::address::{Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;
+use crate::error::printable_path;
 use crate::lockfile::Client;
 use crate::syntax::outline::Expression;
 
@@ -95,10 +98,8 @@ pub struct ModuleCall {
     pub source: ModuleSource,
     /// The constraints on its versions, as written; an expression that the client computes is an `Err`.
     pub version: Option<Result<String, String>>,
-    /// The name of the file that has the source.
-    pub file: String,
-    /// The line of the block in this file, from 1; `None` in JSON.
-    pub line: Option<usize>,
+    /// The block that has the source.
+    pub position: Position,
 }
 
 /// A provider that a module requires.
@@ -110,15 +111,51 @@ pub struct Requirement {
     pub stated: Vec<Stated>,
 }
 
-/// A statement that requires a provider.
+/// Where a file states something, for messages: `versions.tf:7`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stated {
-    /// The name of the file.
-    pub file: String,
+pub struct Position {
+    /// The path of the file. In a [`Module`], it is relative to the module's directory.
+    pub path: PathBuf,
     /// The line, from 1; `None` in JSON.
     pub line: Option<usize>,
+}
+
+/// A statement that requires a provider, for messages: `versions.tf:7 (>= 1.0)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// Where it is.
+    pub position: Position,
     /// The versions that it admits.
     pub constraints: VersionConstraints,
+}
+
+impl Position {
+    /// The same place, for readers elsewhere.
+    pub(crate) fn below(&self, directory: &Path) -> Self {
+        let path = directory.join(&self.path);
+        Self { path, ..*self }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.strip_prefix(".").unwrap_or(&self.path);
+        write!(f, "{}", printable_path(path))?;
+        match self.line {
+            Some(line) => write!(f, ":{line}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Stated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.position)?;
+        match self.constraints.is_any() {
+            true => Ok(()),
+            false => write!(f, " ({})", self.constraints.as_written()),
+        }
+    }
 }
 
 /// The source of a called module.
@@ -147,14 +184,10 @@ impl Module {
     ) -> Result<Self, Error> {
         let mut assembly = assembly::Assembly::new(client, default_host);
         for file in files::in_order(files) {
-            let refuse = |(line, mistake)| Error {
-                file: file.name.to_owned(),
-                line,
+            assembly.add(file).map_err(|(line, mistake)| Error {
+                position: file.at(line),
                 mistake,
-            };
-            for fact in file.facts().map_err(refuse)? {
-                assembly.add(file, fact)?;
-            }
+            })?;
         }
         assembly.finish()
     }
@@ -180,50 +213,6 @@ impl ModuleSource {
             Self::Elsewhere(text)
         }
     }
-}
-
-/// A statement of a file about providers.
-#[derive(Clone, Debug)]
-struct Fact {
-    /// The line, from 1; `None` in JSON.
-    line: Option<usize>,
-    statement: Statement,
-}
-
-#[derive(Clone, Debug)]
-enum Statement {
-    /// A `required_providers` block begins here.
-    RequiredProviders,
-    /// An entry of a `required_providers` block.
-    Required {
-        name: String,
-        source: Option<String>,
-        version: Option<String>,
-    },
-    /// A `provider` block.
-    Configured {
-        name: String,
-        alias: Option<String>,
-        version: Option<String>,
-    },
-    /// A block whose type belongs to a provider, such as a resource, with the provider that it names.
-    Used {
-        /// The kind of block, its type and its name. An override file repeats them.
-        key: [String; 3],
-        provider: Option<String>,
-    },
-    /// An `import` block. Override files may not have such blocks.
-    Imported {
-        target: Target,
-        provider: Option<String>,
-    },
-    /// A `module` block. An override file may omit either argument.
-    Call {
-        name: String,
-        source: Option<ModuleSource>,
-        version: Option<Result<String, String>>,
-    },
-    Backend(Backend),
 }
 
 /// The resource that an `import` block is about.

@@ -1,143 +1,52 @@
-//! Reads facts from files in HCL 2 and JSON. In JSON, labels are the names of objects, every block may be a list of blocks, and nothing has a
+//! Files in HCL 2 and JSON, read in one way. In JSON, labels are the names of objects, every block may be a list of blocks, and nothing has a
 //! line.
 
 use super::error::Located;
-use super::{Backend, Fact, FileError, ModuleSource, Statement, Target, first_name, in_nfc};
+use super::{FileError, Target, first_name, in_nfc};
 use crate::syntax::outline::{self, Expression};
 use crate::syntax::{self, Section};
 
 /// The content of a file or block.
 #[derive(Clone, Copy)]
-enum Body<'a> {
+pub(super) enum Body<'a> {
     Hcl(&'a outline::Body<'a>),
     Json(&'a Section),
 }
 
-struct Block<'a> {
-    labels: Vec<String>,
-    line: Option<usize>,
-    body: Body<'a>,
+pub(super) struct Block<'a> {
+    pub(super) labels: Vec<String>,
+    pub(super) line: Option<usize>,
+    pub(super) body: Body<'a>,
 }
 
 /// The value of an argument.
 #[derive(Clone, Copy)]
-enum Value<'a> {
+pub(super) enum Value<'a> {
     Hcl(&'a Expression<'a>),
     Json(&'a syntax::Value),
 }
 
-/// The statements of a file in HCL about providers.
-pub(super) fn hcl(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
-    let mut facts = Vec::new();
-    let body = outline::Body::parse(bytes).map_err(not_hcl)?;
-    read(Body::Hcl(&body), &mut facts)?;
-    Ok(facts)
-}
-
-/// The statements of a file in JSON about providers.
-pub(super) fn json(bytes: &[u8]) -> Result<Vec<Fact>, Located> {
+/// Parses a file in JSON.
+pub(super) fn json(bytes: &[u8]) -> Result<syntax::Value, Located> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let document: syntax::Value =
-        serde_json::from_slice(bytes).map_err(|error| (Some(error.line()), FileError::Json))?;
-    let mut facts = Vec::new();
-    for root in sections(&document)? {
-        read(Body::Json(root), &mut facts)?;
-    }
-    Ok(facts)
+    serde_json::from_slice(bytes).map_err(|error| (Some(error.line()), FileError::Json))
 }
 
-fn not_hcl(error: outline::Error) -> Located {
+/// A mistake in a file in HCL.
+pub(super) fn not_hcl(error: outline::Error) -> Located {
     (Some(error.line), FileError::Hcl(error.mistake))
 }
 
-fn read(root: Body<'_>, facts: &mut Vec<Fact>) -> Result<(), Located> {
-    for terraform in root.blocks("terraform", 0)? {
-        for required in terraform.body.blocks("required_providers", 0)? {
-            facts.push(required.fact(Statement::RequiredProviders));
-            facts.extend(required.body.requirements()?);
-        }
-        let backends = terraform.body.blocks("backend", 1)?.into_iter();
-        for backend in backends.chain(terraform.body.blocks("cloud", 0)?) {
-            let text = |name| {
-                let value = backend.body.value(name);
-                value.map(|value| value.literal().ok())
-            };
-            let name = backend.labels.first().map_or("cloud", String::as_str);
-            let statement = Backend::of(name, text("path"), text("workspace_dir"));
-            facts.push(backend.fact(Statement::Backend(statement)));
-        }
-    }
-    for block in root.blocks("provider", 1)? {
-        let (alias, version) = (block.body.text("alias")?, block.body.text("version")?);
-        facts.push(block.fact(Statement::Configured {
-            name: block.name(),
-            alias,
-            version,
-        }));
-    }
-    for kind in ["resource", "data", "ephemeral", "action"] {
-        for block in root.blocks(kind, 2)? {
-            facts.push(block.used(kind)?);
-        }
-    }
-    for check in root.blocks("check", 1)? {
-        for block in check.body.blocks("data", 2)? {
-            facts.push(block.used("data")?);
-        }
-    }
-    for block in root.blocks("import", 0)? {
-        let provider = block.body.provider()?;
-        let target = block.body.value("to").and_then(Value::target);
-        let imported = target.map(|target| Statement::Imported { target, provider });
-        facts.extend(imported.map(|imported| block.fact(imported)));
-    }
-    for block in root.blocks("module", 1)? {
-        facts.push(block.called(block.name())?);
-    }
-    for run in root.blocks("run", 1)? {
-        for block in run.body.blocks("module", 0)? {
-            facts.push(block.called(run.name())?);
-        }
-    }
-    Ok(())
-}
-
 impl Block<'_> {
-    fn fact(&self, statement: Statement) -> Fact {
-        let line = self.line;
-        Fact { line, statement }
-    }
-
     /// Its last label.
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         self.labels.last().cloned().unwrap_or_default()
-    }
-
-    fn used(&self, kind: &str) -> Result<Fact, Located> {
-        let type_name = self.labels.first().cloned().unwrap_or_default();
-        let key = [kind.to_owned(), type_name, self.name()];
-        let provider = self.body.provider()?;
-        Ok(self.fact(Statement::Used { key, provider }))
-    }
-
-    fn called(&self, name: String) -> Result<Fact, Located> {
-        let source = self.body.value("source").map(Value::literal_text);
-        let source = source.transpose()?.map(|source| match source {
-            Ok(text) => ModuleSource::of(text),
-            Err(expression) => ModuleSource::Computed(expression),
-        });
-        let version = self.body.value("version").map(Value::literal_text);
-        Ok(self.fact(Statement::Call {
-            name,
-            source,
-            version: version.transpose()?,
-        }))
     }
 }
 
 impl<'a> Body<'a> {
     /// The blocks of this name, which have so many labels.
-    fn blocks(self, name: &str, labels: usize) -> Result<Vec<Block<'a>>, Located> {
+    pub(super) fn blocks(self, name: &str, labels: usize) -> Result<Vec<Block<'a>>, Located> {
         match self {
             Self::Hcl(body) => body
                 .blocks(name)
@@ -154,7 +63,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn value(self, name: &str) -> Option<Value<'a>> {
+    pub(super) fn value(self, name: &str) -> Option<Value<'a>> {
         match self {
             Self::Hcl(body) => body.attributes.get(name).map(Value::Hcl),
             Self::Json(section) => section.value(name).map(Value::Json),
@@ -162,13 +71,13 @@ impl<'a> Body<'a> {
     }
 
     /// An argument that is text.
-    fn text(self, name: &'static str) -> Result<Option<String>, Located> {
+    pub(super) fn text(self, name: &'static str) -> Result<Option<String>, Located> {
         let value = self.value(name);
         value.map(|value| value.text_of(name)).transpose()
     }
 
     /// The local name of the provider that a block refers to. Clients read it in forms that this refuses, such as a heredoc.
-    fn provider(self) -> Result<Option<String>, Located> {
+    pub(super) fn provider(self) -> Result<Option<String>, Located> {
         let Some(value) = self.value("provider") else {
             return Ok(None);
         };
@@ -180,9 +89,9 @@ impl<'a> Body<'a> {
         root.map_or_else(text, |root| Ok(root.to_owned())).map(Some)
     }
 
-    /// The entries of a `required_providers` block.
-    fn requirements(self) -> Result<Vec<Fact>, Located> {
-        let entries: Vec<(&str, Value<'_>)> = match self {
+    /// The members of an object, without comments.
+    pub(super) fn members(self) -> Vec<(&'a str, Value<'a>)> {
+        match self {
             Self::Hcl(body) => {
                 let attributes = body.attributes.iter();
                 attributes
@@ -195,28 +104,12 @@ impl<'a> Body<'a> {
                     .map(|(name, value)| (name, Value::Json(value)))
                     .collect()
             }
-        };
-        let facts = entries.into_iter().map(|(name, value)| {
-            let (source, version) = match value.text() {
-                Some(version) => (None, Some(version)),
-                None => value.requirement(name)?,
-            };
-            let name = name.to_owned();
-            Ok(Fact {
-                line: value.line(),
-                statement: Statement::Required {
-                    name,
-                    source,
-                    version,
-                },
-            })
-        });
-        facts.collect()
+        }
     }
 }
 
 impl Value<'_> {
-    fn line(self) -> Option<usize> {
+    pub(super) fn line(self) -> Option<usize> {
         match self {
             Self::Hcl(expression) => Some(expression.line()),
             Self::Json(_) => None,
@@ -224,7 +117,7 @@ impl Value<'_> {
     }
 
     /// The text of a value, as clients have it.
-    fn text(self) -> Option<String> {
+    pub(super) fn text(self) -> Option<String> {
         match self {
             Self::Hcl(expression) => expression.as_text().map(|text| in_nfc(&text)),
             Self::Json(syntax::Value::Text(text)) => Some(in_nfc(text)),
@@ -238,7 +131,7 @@ impl Value<'_> {
     }
 
     /// The text of a value, or the expression that it is. OpenTofu evaluates templates in JSON, and Terraform takes them as they are.
-    fn literal(self) -> Result<String, String> {
+    pub(super) fn literal(self) -> Result<String, String> {
         match (self, self.text()) {
             (Self::Json(_), Some(text)) if text.contains("${") || text.contains("%{") => Err(text),
             (_, Some(text)) => Ok(text),
@@ -248,7 +141,7 @@ impl Value<'_> {
     }
 
     /// As [`Value::literal`], where JSON has to be text.
-    fn literal_text(self) -> Result<Result<String, String>, Located> {
+    pub(super) fn literal_text(self) -> Result<Result<String, String>, Located> {
         match self {
             Self::Json(value) if !matches!(value, syntax::Value::Text(_)) => {
                 Err((None, FileError::NotText { name: "source" }))
@@ -257,7 +150,7 @@ impl Value<'_> {
         }
     }
 
-    fn target(self) -> Option<Target> {
+    pub(super) fn target(self) -> Option<Target> {
         match self {
             Self::Hcl(expression) => Target::of(expression),
             Self::Json(_) => Target::of(&Expression::of(&self.text()?)),
@@ -265,7 +158,10 @@ impl Value<'_> {
     }
 
     /// The source and version of a required provider, which is an object.
-    fn requirement(self, name: &str) -> Result<(Option<String>, Option<String>), Located> {
+    pub(super) fn requirement(
+        self,
+        name: &str,
+    ) -> Result<(Option<String>, Option<String>), Located> {
         let refusal = || {
             let name = name.to_owned();
             (self.line(), FileError::Requirement { name })
@@ -335,7 +231,7 @@ fn of_json<'a>(
 }
 
 /// A block, or a list of blocks.
-fn sections(value: &syntax::Value) -> Result<Vec<&Section>, Located> {
+pub(super) fn sections(value: &syntax::Value) -> Result<Vec<&Section>, Located> {
     match value {
         syntax::Value::Null => Ok(Vec::new()),
         syntax::Value::List(values) => values.iter().map(section).collect(),

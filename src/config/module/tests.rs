@@ -181,8 +181,12 @@ fn json_says_the_same() {
     let without_places = |mut module: Module| {
         let all = module.requirements.values_mut();
         all.for_each(|one| one.stated.clear());
+        let nowhere = Position {
+            path: "".into(),
+            line: None,
+        };
         let all = module.calls.values_mut();
-        all.for_each(|one| (one.file, one.line) = (String::new(), None));
+        all.for_each(|one| one.position = nowhere.clone());
         module
     };
     let module = read(&[("main.tf.json", json)]).unwrap();
@@ -191,7 +195,7 @@ fn json_says_the_same() {
         other.requirements["aws"]
             .stated
             .iter()
-            .map(|one| (one.line, one.constraints.to_string()))
+            .map(|one| (one.position.line, one.constraints.to_string()))
             .collect::<Vec<_>>(),
         [
             (Some(14), String::new()),
@@ -255,39 +259,36 @@ fn overriding_files_change_what_others_say() {
     let call = &read(&files).unwrap().calls["m"];
     assert_eq!(call.source, ModuleSource::Local("./n".to_owned()));
     assert_eq!(call.version, Some(Ok("1".to_owned())));
-    assert_eq!((&*call.file, call.line), ("a_override.tf", Some(7)));
+    assert_eq!(call.position.to_string(), "a_override.tf:7");
 }
 
 /// The content of `required_providers`, from line 3, and the expected message.
 const REQUIREMENTS: &[(&str, &str)] = &[
     (
         "a = 1",
-        "the requirement `a` is neither an object nor a version constraint in quotes\n  in main.tf, line 3",
+        "the requirement `a` is neither an object nor a version constraint in quotes\n  in main.tf:3",
     ),
     (
         "a = {\nversion = var.x\n}",
-        "`version` is not text in quotes\n  in main.tf, line 4",
+        "`version` is not text in quotes\n  in main.tf:4",
     ),
     (
         "a = {\nsource = [\"x\"]\n}",
-        "`source` is not text in quotes\n  in main.tf, line 4",
+        "`source` is not text in quotes\n  in main.tf:4",
     ),
     (
         "a = { source = \"b/c/d/e\" }",
-        "`b/c/d/e` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE\n  in main.tf, line 3",
+        "`b/c/d/e` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE\n  in main.tf:3",
     ),
     (
         "a = { source = \"-/c\" }",
-        "`-/c` is a legacy address\n  expected the namespace that the provider has today\n  in main.tf, line 3",
+        "`-/c` is a legacy address\n  expected the namespace that the provider has today\n  in main.tf:3",
     ),
     (
         "a = \"^1\"",
-        "`^1` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0\n  in main.tf, line 3",
+        "`^1` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0\n  in main.tf:3",
     ),
-    (
-        "a = {",
-        "not valid HCL: `{` is not closed\n  in main.tf, line 1",
-    ),
+    ("a = {", "not valid HCL: `{` is not closed\n  in main.tf:1"),
 ];
 
 #[test]
@@ -305,23 +306,23 @@ fn each_mistake_names_its_file_and_line() {
     let error = read(&both).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a module has two `required_providers` blocks\n  the first in a.tf, line 2\n  in b.tf, line 3"
+        "a module has two `required_providers` blocks\n  the first in a.tf:2\n  in b.tf:3"
     );
     for (name, text, message) in [
         (
             "a.tf",
             "resource \"x\" {}",
-            "a `resource` block has 1 labels\n  expected 2\n  in a.tf, line 1",
+            "a `resource` block has 1 labels\n  expected 2\n  in a.tf:1",
         ),
         (
             "a.tf",
             "\nresource \"A_b\" \"c\" { provider = d_e }",
-            "`d_e` is not a provider type: it has an underscore\n  expected letters, digits and inner dashes\n  in a.tf, line 2",
+            "`d_e` is not a provider type: it has an underscore\n  expected letters, digits and inner dashes\n  in a.tf:2",
         ),
         (
             "a.tf.json",
             "{\n\"a\": 1,}",
-            "not valid JSON\n  in a.tf.json, line 2",
+            "not valid JSON\n  in a.tf.json:2",
         ),
         (
             "a.tf.json",
