@@ -255,8 +255,7 @@ impl File {
     /// The file cannot be opened.
     pub fn claimed(path: std::path::PathBuf, digest: Digest) -> Result<Self, disk::Error> {
         let metadata = disk::open(&path)?.metadata();
-        let metadata =
-            metadata.map_err(|source| disk::Error::at(disk::Action::Read, &path, source))?;
+        let metadata = metadata.map_err(|source| disk::Error::at("read", &path, source))?;
         let size = metadata.len();
         Ok(Self {
             path,

@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         let error = match directory.is_file() {
             true => disk::Error::NotDirectory { path },
             false => disk::Error::Io {
-                action: disk::Action::WriteManualPages,
+                action: "write manual pages into",
                 path,
                 source,
             },

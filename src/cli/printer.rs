@@ -174,7 +174,7 @@ impl Printer {
             return Ok(());
         };
         Err(Failure::from(Problem::from(disk::Error::Io {
-            action: disk::Action::WriteResult,
+            action: "write the result to",
             path: "stdout".into(),
             source,
         }))

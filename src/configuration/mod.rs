@@ -143,7 +143,7 @@ impl Requirements {
 /// The canonical path, without symbolic links.
 fn one_path(directory: &Path, caller: Option<&Caller>) -> Result<PathBuf, Error> {
     let result = directory.canonicalize();
-    let result = result.map_err(|source| disk::Error::at(disk::Action::Read, directory, source));
+    let result = result.map_err(|source| disk::Error::at("read", directory, source));
     match (result, caller) {
         (Err(error), Some(caller)) if error.is_not_found() => Err(Error::Missing {
             directory: directory.to_owned(),
@@ -224,7 +224,7 @@ fn read_module(
 
 /// Refuses a file that clients read and whose name is not text.
 fn refuse_odd_names(directory: &Path) -> Result<(), Error> {
-    let failed = |source| disk::Error::at(disk::Action::Read, directory, source);
+    let failed = |source| disk::Error::at("read", directory, source);
     for entry in std::fs::read_dir(directory).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
         let shown = name.to_string_lossy();

@@ -8,7 +8,6 @@ use sha2::{Digest as _, Sha256};
 
 use super::exposed::is_exclusively_owned;
 use super::unpack::copy_mode;
-use super::{Action, FileKind};
 use crate::archive::Limits;
 use crate::error::{Category, printable_path};
 use crate::hash::{self, Contents, PackageHash};
@@ -119,13 +118,7 @@ impl Walk<'_> {
         let shared = copied
             .as_deref()
             .filter(|copied| shares && share(path, copied));
-        let mut file = match super::open_unlinked(shared.unwrap_or(path)) {
-            Ok(file) => file,
-            Err(super::Error::Special { path, received }) => {
-                return Err(Error::Special { path, received });
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let mut file = super::open_unlinked(shared.unwrap_or(path))?;
         let mut copy = match copied.as_deref().filter(|_| shared.is_none()) {
             Some(copied) => Some(create(copied, &file)?),
             None => None,
@@ -149,7 +142,7 @@ impl Walk<'_> {
             hasher.update(read);
             if let (Some(copy), Some(copied)) = (&mut copy, &copied) {
                 let written = copy.write_all(read);
-                written.map_err(|source| super::Error::at(Action::Write, copied, source))?;
+                written.map_err(|source| super::Error::at("write", copied, source))?;
             }
         }
     }
@@ -174,7 +167,7 @@ fn create(copied: &Path, original: &File) -> Result<File, Error> {
         copy_mode(original, &file)?;
         Ok(file)
     });
-    Ok(created.map_err(|source| super::Error::at(Action::Create, copied, source))?)
+    Ok(created.map_err(|source| super::Error::at("create", copied, source))?)
 }
 
 /// An error that prevents the computation of a directory's `h1`.
@@ -185,12 +178,6 @@ pub enum Error {
     /// A file or directory cannot be read.
     #[error(transparent)]
     Disk(#[from] super::Error),
-    /// A device, pipe or socket.
-    #[error(
-        "`{}` is {received}, which has no place in a package",
-        printable_path(path)
-    )]
-    Special { path: PathBuf, received: FileKind },
     /// More entries than the limit.
     #[error(
         "the directory of `{}` has too many entries\n  expected at most {limit}\n  received more",
@@ -220,13 +207,14 @@ impl Error {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
-            Self::Disk(error) => error.category(),
+            Self::Disk(error) if !matches!(error, super::Error::Special { .. }) => error.category(),
+            // A device, pipe or socket has no place in a package.
             _ => Category::Untrusted,
         }
     }
 
     fn local(path: &Path, source: io::Error) -> Self {
-        super::Error::at(Action::Read, path, source).into()
+        super::Error::at("read", path, source).into()
     }
 }
 
@@ -292,11 +280,9 @@ mod tests {
     fn sockets_and_line_breaks_have_no_h1() {
         let demo = demo();
         let _socket = std::os::unix::net::UnixListener::bind(demo.path().join("s")).unwrap();
-        let error = h1(demo.path()).unwrap_err().to_string();
-        let socket = demo.path().join("s");
-        let socket = socket.display();
-        let expected = format!("`{socket}` is a socket, which has no place in a package");
-        assert_eq!(error, expected);
+        let error = h1(demo.path()).unwrap_err();
+        assert_eq!(error.category(), Category::Untrusted);
+        assert!(matches!(error, Error::Disk(disk::Error::Special { .. })));
         let broken = directory(&[("a\nb", "")]);
         assert!(matches!(h1(broken.path()), Err(Error::Name(_))));
     }

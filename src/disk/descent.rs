@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Action, Directory, Error, if_exists};
+use super::{Directory, Error, if_exists};
 
 impl Directory {
     /// Opens the directory that these names lead to, from one that the user named; `None` if it does not exist.
@@ -35,7 +35,7 @@ impl Directory {
         for name in names {
             let entered = at.enter_or_create(name);
             let path = || at.path().join(name);
-            (at, _) = entered.map_err(|error| Error::at(Action::Create, &path(), error))?;
+            (at, _) = entered.map_err(|error| Error::at("create", &path(), error))?;
         }
         Ok(at)
     }

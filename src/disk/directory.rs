@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
+use super::Error;
 use super::error::Refusal;
-use super::{Action, Error};
 
 /// A directory. On Unix, it stays the same one even if its path is replaced.
 #[derive(Debug)]
@@ -228,7 +228,7 @@ impl Directory {
         match removed.map_err(|error| (error.kind(), error)) {
             Ok(()) => Ok(true),
             Err((io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty, _)) => Ok(false),
-            Err((_, error)) => Err(Error::at(Action::Remove, &self.path.join(name), error)),
+            Err((_, error)) => Err(Error::at("remove", &self.path.join(name), error)),
         }
     }
 
@@ -244,7 +244,7 @@ impl Directory {
         let removed = std::fs::remove_file(self.path.join(name));
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Error::at(Action::Remove, &self.path.join(name), error))
+                Err(Error::at("remove", &self.path.join(name), error))
             }
             _ => Ok(()),
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Action, Error, UNFINISHED, if_exists};
+use super::{Error, UNFINISHED, if_exists};
 
 /// Creates a directory and its missing parents.
 ///
@@ -39,7 +39,7 @@ pub fn create_private_directory(path: &Path) -> Result<(), Error> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
         .create(path)
-        .map_err(|source| Error::at(Action::Create, path, source))
+        .map_err(|source| Error::at("create", path, source))
 }
 
 /// The sorted names of a directory's entries. Names that are not UTF-8 are omitted, because neither tfoci nor clients create them.
@@ -56,7 +56,7 @@ pub fn names(path: &Path) -> Result<Vec<String>, Error> {
 /// # Errors
 /// The system reported an error.
 pub fn names_within(path: &Path, left: &mut usize) -> Result<Option<Vec<String>>, Error> {
-    let error = |source| Error::at_list(path, source);
+    let error = |source| Error::at("list", path, source);
     let mut names = Vec::new();
     for entry in std::fs::read_dir(path).map_err(error)? {
         let entry = entry.map_err(error)?;
@@ -105,8 +105,7 @@ pub fn subdirectories_within(
     // A name that begins with a dot is that of an unfinished or hidden directory, which clients ignore too.
     for name in names.into_iter().filter(|name| !name.starts_with('.')) {
         let entry = path.join(&name);
-        let found =
-            std::fs::metadata(&entry).map_err(|source| Error::at(Action::Read, &entry, source));
+        let found = std::fs::metadata(&entry).map_err(|source| Error::at("read", &entry, source));
         match if_exists(found)? {
             Some(found) if found.is_dir() => directories.names.push(name),
             Some(_) => {}
@@ -124,7 +123,7 @@ pub fn subdirectories_within(
 /// The system reported an error.
 pub fn exists(path: &Path) -> Result<bool, Error> {
     let exists = path.try_exists();
-    exists.map_err(|source| Error::at(Action::Read, path, source))
+    exists.map_err(|source| Error::at("read", path, source))
 }
 
 /// Refuses a path of directories below `root` in which one is a symbolic link. A stranger's link would lead writes out of `root`. The root
@@ -152,7 +151,7 @@ pub fn sync_directory(path: &Path) -> Result<(), Error> {
     // Windows cannot open a directory for this, and does not need it.
     if cfg!(unix) {
         let sync = std::fs::File::open(path).and_then(|directory| directory.sync_all());
-        sync.map_err(|source| Error::at(Action::Sync, path, source))?;
+        sync.map_err(|source| Error::at("sync", path, source))?;
     }
     Ok(())
 }
@@ -180,7 +179,7 @@ pub fn remove(path: &Path) -> Result<(), Error> {
         Ok(_) => std::fs::remove_file(path),
         Err(error) => Err(error),
     };
-    if_exists(removed.map_err(|source| Error::at(Action::Remove, path, source))).map(|_| ())
+    if_exists(removed.map_err(|source| Error::at("remove", path, source))).map(|_| ())
 }
 
 /// The directory of a file: the working directory for a name without directory.

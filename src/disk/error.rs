@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::action::Action;
 use crate::error::{Category, Hint, printable_path};
 
 /// An error about a local file or directory.
@@ -16,18 +15,16 @@ pub enum Error {
     /// The system reported an error.
     #[error("cannot {action} {}", printable_path(.path))]
     Io {
-        action: Action,
-        /// The file or directory.
+        /// What tfoci could not do. Messages show the path after it.
+        action: &'static str,
+        /// The file or directory; for one that has a hidden name, the directory above it.
         path: PathBuf,
         source: io::Error,
     },
-    /// The system reported an error while it listed a directory.
-    #[error("cannot list {}", printable_path(.path))]
-    List { path: PathBuf, source: io::Error },
     /// A temporary file could not be created, written or read.
     #[error("cannot {action} a temporary file in {}", printable_path(.directory))]
     TempFile {
-        action: Action,
+        action: &'static str,
         /// The system's directory for temporary files.
         directory: PathBuf,
         source: io::Error,
@@ -133,7 +130,7 @@ fn or_more(size: Option<u64>) -> String {
 
 impl Error {
     /// An error of the system about a path.
-    pub fn at(action: Action, path: &Path, source: io::Error) -> Self {
+    pub fn at(action: &'static str, path: &Path, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::NotADirectory
             && let Some(file) = path.ancestors().find(|path| path.is_file())
         {
@@ -149,7 +146,7 @@ impl Error {
 
     /// An error of the system about one of several steps, such as to open a directory on the way to a file.
     pub fn at_use(path: &Path, source: io::Error) -> Self {
-        Self::at(Action::Use, path, source)
+        Self::at("use", path, source)
     }
 
     /// An error about a path that refers to something other than a regular file.
@@ -160,14 +157,6 @@ impl Error {
         }
     }
 
-    /// An error of the system about a directory that was to be listed.
-    pub(super) fn at_list(path: &Path, source: io::Error) -> Self {
-        match Self::at(Action::List, path, source) {
-            Self::Io { path, source, .. } => Self::List { path, source },
-            error => error,
-        }
-    }
-
     /// An error of the system about a directory that was to be created.
     pub(super) fn at_directory(path: &Path, source: io::Error) -> Self {
         match source.kind() {
@@ -175,7 +164,7 @@ impl Error {
                 let path = path.to_owned();
                 Self::NotDirectory { path }
             }
-            _ => Self::at(Action::Create, path, source),
+            _ => Self::at("create", path, source),
         }
     }
 
@@ -194,9 +183,7 @@ impl Error {
     /// Whether the file or directory does not exist.
     pub fn is_not_found(&self) -> bool {
         match self {
-            Self::Io { source, .. } | Self::List { source, .. } => {
-                source.kind() == io::ErrorKind::NotFound
-            }
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
             _ => false,
         }
     }
@@ -204,11 +191,8 @@ impl Error {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
-            Self::Io { .. } | Self::List { .. } if self.is_not_found() => Category::NotFound,
-            Self::Io { .. }
-            | Self::List { .. }
-            | Self::TempFile { .. }
-            | Self::NotDirectory { .. } => Category::Local,
+            Self::Io { .. } if self.is_not_found() => Category::NotFound,
+            Self::Io { .. } | Self::TempFile { .. } | Self::NotDirectory { .. } => Category::Local,
             Self::Changed { .. } => Category::Untrusted,
             Self::Link { .. } | Self::Special { .. } | Self::TooLarge { .. } => Category::Malformed,
         }

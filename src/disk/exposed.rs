@@ -1,44 +1,25 @@
 //! Files that other users may change, and files with the setuid, setgid or sticky bit.
 
-use std::fmt;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why another user may change what a file or directory is, or what it runs as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exposure {
-    /// It is a symbolic link, so that it is where another directory's owner puts it.
-    Link,
-    /// Every user may write to it.
-    AllUsers,
-    /// It has the setuid, setgid or sticky bit.
-    Special,
-}
-
-impl fmt::Display for Exposure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Link => "a symbolic link",
-            Self::AllUsers => "writable by all users",
-            Self::Special => "setuid, setgid or sticky",
-        })
-    }
-}
+/// A symbolic link is where another directory's owner puts it.
+const LINK: &str = "a symbolic link";
 
 /// Why another user may change a file or directory; `None` if no other user may.
 #[cfg(unix)]
-pub fn exposure(metadata: &Metadata) -> Option<Exposure> {
+pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt as _;
     const ALL_USERS: u32 = 0o002;
     const SPECIAL: u32 = 0o7000;
     let mode = metadata.mode();
     if metadata.is_symlink() {
-        Some(Exposure::Link)
+        Some(LINK)
     } else if mode & ALL_USERS != 0 {
-        Some(Exposure::AllUsers)
+        Some("writable by all users")
     } else if metadata.is_file() && mode & SPECIAL != 0 {
-        Some(Exposure::Special)
+        Some("setuid, setgid or sticky")
     } else {
         None
     }
@@ -46,15 +27,15 @@ pub fn exposure(metadata: &Metadata) -> Option<Exposure> {
 
 /// This system has no Unix permissions, so nothing counts as exposed.
 #[cfg(not(unix))]
-pub fn exposure(metadata: &Metadata) -> Option<Exposure> {
-    metadata.is_symlink().then_some(Exposure::Link)
+pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
+    metadata.is_symlink().then_some(LINK)
 }
 
 /// The first exposed file or directory at or below a path, with the reason.
 ///
 /// # Errors
 /// The system reported an error.
-pub fn exposed(path: &Path) -> io::Result<Option<(PathBuf, Exposure)>> {
+pub fn exposed(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
     let mut pending = vec![path.to_owned()];
     while let Some(path) = pending.pop() {
         let metadata = fs::symlink_metadata(&path)?;
@@ -109,16 +90,19 @@ mod tests {
         assert_eq!(found(), None);
         for mode in [0o4755, 0o2755, 0o1755] {
             set("a/b/file", mode);
-            assert_eq!(found(), Some((path("a/b/file"), Exposure::Special)));
+            assert_eq!(
+                found(),
+                Some((path("a/b/file"), "setuid, setgid or sticky"))
+            );
         }
         set("a/b/file", 0o666);
-        assert_eq!(found(), Some((path("a/b/file"), Exposure::AllUsers)));
+        assert_eq!(found(), Some((path("a/b/file"), "writable by all users")));
         set("a/b", 0o1777);
-        assert_eq!(found(), Some((path("a/b"), Exposure::AllUsers)));
+        assert_eq!(found(), Some((path("a/b"), "writable by all users")));
         set("a/b", 0o2775);
         set("a/b/file", 0o664);
         assert_eq!(found(), None);
         symlink("b/file", path("a/link")).unwrap();
-        assert_eq!(found(), Some((path("a/link"), Exposure::Link)));
+        assert_eq!(found(), Some((path("a/link"), LINK)));
     }
 }

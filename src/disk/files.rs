@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use super::{Action, Error, pipe};
+use super::{Error, pipe};
 use crate::digest::{Algorithm, Digest, Hasher};
 
 /// The size in bytes of the blocks in which packages are transferred, two records of TLS: large enough for few system calls, small enough that 64 transfers,
@@ -18,7 +18,7 @@ pub const CHUNK: usize = 32 << 10;
 /// # Errors
 /// The system reported an error, or [`Error::TooLarge`].
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let failed = |source| Error::at(Action::Read, path, source);
+    let failed = |source| Error::at("read", path, source);
     let file = non_blocking(OpenOptions::new().read(true))
         .open(path)
         .map_err(failed)?;
@@ -57,7 +57,7 @@ fn read_all(file: impl io::Read, size: u64, path: &Path, limit: u64) -> Result<V
     let mut bytes = Vec::with_capacity(expected + 1);
     file.take(limit + 1)
         .read_to_end(&mut bytes)
-        .map_err(|source| Error::at(Action::Read, path, source))?;
+        .map_err(|source| Error::at("read", path, source))?;
     if bytes.len() as u64 > limit {
         return Err(Error::TooLarge {
             path: path.to_owned(),
@@ -94,7 +94,7 @@ pub fn open(path: &Path) -> Result<std::fs::File, Error> {
 }
 
 fn open_with(path: &Path, options: &OpenOptions) -> Result<std::fs::File, Error> {
-    let failed = |source| Error::at(Action::Read, path, source);
+    let failed = |source| Error::at("read", path, source);
     let checked = |found: std::fs::Metadata| match found.is_file() {
         true => Ok(()),
         false => Err(Error::special(path, found.file_type())),
@@ -161,7 +161,7 @@ impl Blocks {
     pub fn of(mut file: std::fs::File, path: &Path, from: u64) -> Result<Self, Error> {
         if from > 0 {
             let sought = file.seek(SeekFrom::Start(from));
-            sought.map_err(|source| Error::at(Action::Read, path, source))?;
+            sought.map_err(|source| Error::at("read", path, source))?;
         }
         let path = path.to_owned();
         Ok(Self { file, path })
@@ -176,7 +176,7 @@ impl Blocks {
         let read = (&self.file)
             .take(CHUNK as u64)
             .read_to_end(&mut block)
-            .map_err(|source| Error::at(Action::Read, &self.path, source))?;
+            .map_err(|source| Error::at("read", &self.path, source))?;
         Ok((read > 0).then(|| block.into()))
     }
 

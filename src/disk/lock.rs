@@ -4,9 +4,9 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::Error;
 use super::error::Refusal;
 use super::files::{non_blocking, unlinked};
-use super::{Action, Error};
 use crate::event::{Event, Reporter};
 
 /// The pause between two attempts to acquire a lock, which is too short to be noticed.
@@ -98,7 +98,7 @@ impl Lock {
     }
 
     fn attempt(path: &Path, options: &OpenOptions, lock: TryLock) -> Result<Option<Self>, Error> {
-        let error = |source| Error::at(Action::Lock, path, source);
+        let error = |source| Error::at("lock", path, source);
         let file = options.open(path).map_err(|source| {
             let found = path.symlink_metadata();
             match found.map(|found| found.file_type()) {

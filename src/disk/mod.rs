@@ -3,7 +3,6 @@
 //! A visible file or directory is first written under a hidden name beside its final path, and then renamed. A process that is killed
 //! leaves at most hidden files behind, which [`sweep`] removes in the next run.
 
-mod action;
 pub mod contents;
 mod descent;
 pub mod directory;
@@ -18,7 +17,6 @@ mod state;
 pub mod temp_file;
 pub mod unpack;
 
-pub use action::Action;
 pub use contents::{Copy, copy_directory, directory_h1};
 pub use directory::Directory;
 pub use entries::{

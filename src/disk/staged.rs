@@ -9,7 +9,7 @@ use tempfile::{NamedTempFile, TempDir, TempPath};
 use super::entries::{directory_of, sync_directory};
 use super::exposed::is_exclusively_owned;
 use super::files::non_blocking;
-use super::{Action, Directory, Error, UNFINISHED};
+use super::{Directory, Error, UNFINISHED};
 
 /// An unfinished file under a hidden name. It is removed on drop, unless [`Staged::publish`] renamed it.
 pub struct Staged {
@@ -34,7 +34,7 @@ impl Staged {
         let file = tempfile::Builder::new()
             .prefix(UNFINISHED)
             .make_in(directory, |path| owner_writable().open(path))
-            .map_err(|source| Error::at(Action::CreateFile, directory, source))?;
+            .map_err(|source| Error::at("create a file in", directory, source))?;
         Ok(Self {
             file,
             target: target.to_owned(),
@@ -80,7 +80,7 @@ impl Staged {
         self.file
             .as_file_mut()
             .write_all(bytes)
-            .map_err(|source| Error::at(Action::Write, &self.target, source))
+            .map_err(|source| Error::at("write", &self.target, source))
     }
 
     /// Opens the hidden file again, to read its content.
@@ -90,7 +90,7 @@ impl Staged {
     pub fn reopen(&self) -> Result<File, Error> {
         self.file
             .reopen()
-            .map_err(|source| Error::at(Action::Read, &self.target, source))
+            .map_err(|source| Error::at("read", &self.target, source))
     }
 
     /// Syncs the file and renames it to its target. It does not sync the directory: callers do that once for many files.
@@ -101,10 +101,10 @@ impl Staged {
         self.file
             .as_file()
             .sync_data()
-            .map_err(|source| Error::at(Action::Sync, &self.target, source))?;
+            .map_err(|source| Error::at("sync", &self.target, source))?;
         self.file
             .persist(&self.target)
-            .map_err(|error| Error::at(Action::Create, &self.target, error.error))?;
+            .map_err(|error| Error::at("create", &self.target, error.error))?;
         Ok(())
     }
 
@@ -114,7 +114,7 @@ impl Staged {
     /// The system reported an error.
     pub fn show_in(self, directory: &Directory, name: &str) -> Result<(), Error> {
         let shown = show(self.file.into_temp_path(), directory, name);
-        shown.map_err(|source| Error::at(Action::Create, &self.target, source))
+        shown.map_err(|source| Error::at("create", &self.target, source))
     }
 
     /// Writes the whole file, and syncs its directory too.
@@ -146,7 +146,7 @@ pub fn hidden_directory(beside: &Path) -> Result<TempDir, Error> {
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
     builder
         .tempdir_in(beside)
-        .map_err(|source| Error::at(Action::CreateDirectory, beside, source))
+        .map_err(|source| Error::at("create a directory in", beside, source))
 }
 
 /// Renames a hidden directory into an open one. The name must not exist there, unless it is an empty directory.
@@ -155,7 +155,7 @@ pub fn hidden_directory(beside: &Path) -> Result<TempDir, Error> {
 /// The system reported an error.
 pub fn show_directory(hidden: TempDir, directory: &Directory, name: &str) -> Result<(), Error> {
     let taken = directory.take(hidden.path(), name);
-    taken.map_err(|source| Error::at(Action::Create, &directory.path().join(name), source))?;
+    taken.map_err(|source| Error::at("create", &directory.path().join(name), source))?;
     // The directory has moved, so there is nothing to remove at the hidden path.
     let _gone = hidden.keep();
     Ok(())
@@ -187,7 +187,7 @@ pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let file = tempfile::Builder::new()
         .prefix(UNFINISHED)
         .tempfile_in(directory)
-        .map_err(|source| Error::at(Action::CreateFile, directory, source))?;
+        .map_err(|source| Error::at("create a file in", directory, source))?;
     let target = target.to_owned();
     Staged { file, target }.replace(bytes)
 }

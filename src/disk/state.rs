@@ -11,17 +11,12 @@ const TICK: Duration = Duration::from_secs(2);
 /// What the system says of a file. It changes when a program writes to the file or replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
-    content: Content,
-    /// The time of the last change of the file or of what the system says of it, which no program can set; `None` if the system has none.
-    changed: Option<SystemTime>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Content {
     length: u64,
     modified: Option<SystemTime>,
     /// The file system and the number of the file in it.
     place: Option<(u64, u64)>,
+    /// The time of the last change of the file or of what the system says of it, which no program can set; `None` if the system has none.
+    changed: Option<SystemTime>,
 }
 
 impl FileState {
@@ -30,11 +25,9 @@ impl FileState {
         let found = std::fs::symlink_metadata(path).ok();
         let found = found.filter(Metadata::is_file)?;
         Some(Self {
-            content: Content {
-                length: found.len(),
-                modified: found.modified().ok(),
-                place: place(&found),
-            },
+            length: found.len(),
+            modified: found.modified().ok(),
+            place: place(&found),
             changed: changed(&found),
         })
     }
@@ -48,7 +41,8 @@ impl FileState {
     /// Whether the two states differ at most by what programs change without writing to the file, such as its number of hard links. A program
     /// that writes can pretend that, too.
     pub fn may_have_content_of(&self, other: &Self) -> bool {
-        self.content == other.content
+        let changed = self.changed;
+        *self == Self { changed, ..*other }
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Action, CHUNK, Error};
+use super::{CHUNK, Error};
 
 /// Limits the number of temporary files.
 ///
@@ -71,7 +71,7 @@ impl TempFileWriter {
     pub fn new() -> Result<Self, Error> {
         tempfile::tempfile()
             .map(|file| Self(Arc::new(file)))
-            .map_err(|source| failed(Action::Create, source))
+            .map_err(|source| failed("create", source))
     }
 
     /// Appends bytes.
@@ -80,7 +80,7 @@ impl TempFileWriter {
     /// The system reported an error, such as a full disk.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let written = (&*self.0).write_all(bytes);
-        written.map_err(|source| failed(Action::Write, source))
+        written.map_err(|source| failed("write", source))
     }
 
     /// Writes bytes at an offset. Readers may read the preceding bytes at the same time.
@@ -89,7 +89,7 @@ impl TempFileWriter {
     /// The system reported an error, such as a full disk.
     pub fn write_at(&self, bytes: &[u8], at: u64) -> Result<(), Error> {
         let written = write_at(&self.0, bytes, at);
-        written.map_err(|source| failed(Action::Write, source))
+        written.map_err(|source| failed("write", source))
     }
 
     /// Reads the bytes that are written so far, from an offset.
@@ -106,7 +106,7 @@ impl TempFileWriter {
     /// The system reported an error.
     pub fn clear(&mut self) -> Result<(), Error> {
         let cleared = self.0.set_len(0).and_then(|()| (&*self.0).rewind());
-        cleared.map_err(|source| failed(Action::Write, source))
+        cleared.map_err(|source| failed("write", source))
     }
 
     /// Completes the file.
@@ -144,7 +144,7 @@ impl Reader {
     pub fn next_block(&mut self) -> Result<Option<Bytes>, Error> {
         let mut block = Vec::with_capacity(CHUNK);
         let read = self.take(CHUNK as u64).read_to_end(&mut block);
-        let read = read.map_err(|source| failed(Action::Read, source))?;
+        let read = read.map_err(|source| failed("read", source))?;
         Ok((read > 0).then(|| block.into()))
     }
 }
@@ -194,7 +194,7 @@ fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     Ok(())
 }
 
-fn failed(action: Action, source: io::Error) -> Error {
+fn failed(action: &'static str, source: io::Error) -> Error {
     Error::TempFile {
         action,
         directory: std::env::temp_dir(),

@@ -116,7 +116,6 @@ impl Problem {
                         | store::Error::TooManyEntries { .. }
                 )
                 | Self::Unread(store::Error::Disk(_))
-                | Self::Unpack(_)
                 | Self::Occupied { .. }
                 | Self::Spelling(_)
                 | Self::CapitalLetters

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::Form;
 use crate::digest::Digest;
-use crate::disk::{contents, exposed::Exposure};
+use crate::disk::contents;
 use crate::error::printable_path;
 use crate::hash::PackageHash;
 
@@ -23,7 +23,7 @@ pub enum Occupant {
         /// The file or directory within the package; `None` for the package itself.
         within: Option<PathBuf>,
         /// Why another user may change it.
-        exposure: Exposure,
+        exposure: &'static str,
     },
     /// A directory without hash.
     Unreadable(contents::Error),

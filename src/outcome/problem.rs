@@ -71,9 +71,6 @@ pub enum Problem {
         file: String,
         source: archive::Error,
     },
-    /// The zip cannot be unpacked.
-    #[error(transparent)]
-    Unpack(disk::unpack::Error),
     /// The evidence in the store is damaged or incomplete, and proves nothing.
     #[error(transparent)]
     Unreadable(store::Error),
@@ -292,7 +289,6 @@ impl Problem {
             Self::Contents(error) => error.category(),
             Self::Trust(error) => error.category(),
             Self::Archive { source, .. } => source.category(),
-            Self::Unpack(error) => error.category(),
             Self::Reference(_)
             | Self::Oci(_)
             | Self::LargeDocuments { .. }

@@ -294,7 +294,7 @@ impl Fill {
         }
         let reason = format!("{free} bytes are free, and --fill leaves {least} bytes");
         let failure = Failure::from(disk::Error::Io {
-            action: disk::Action::Write,
+            action: "write",
             path: directory.clone(),
             source: std::io::Error::new(std::io::ErrorKind::StorageFull, reason),
         });

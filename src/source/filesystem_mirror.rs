@@ -72,7 +72,7 @@ impl FilesystemMirror {
     pub fn open(directory: impl Into<PathBuf>) -> Result<Self, Error> {
         let directory = directory.into();
         let found = directory.metadata();
-        let found = found.map_err(|source| disk::Error::at(disk::Action::Read, &directory, source));
+        let found = found.map_err(|source| disk::Error::at("read", &directory, source));
         match disk::if_exists(found)? {
             Some(found) if found.is_dir() => Ok(Self { directory }),
             found => Err(Error::NoDirectory {
@@ -202,7 +202,7 @@ fn existing<'a>(
 /// The type of the file at a path, without following a symbolic link.
 fn kind(path: &Path) -> Result<Option<FileType>, disk::Error> {
     let metadata = path.symlink_metadata();
-    let metadata = metadata.map_err(|source| disk::Error::at(disk::Action::Read, path, source));
+    let metadata = metadata.map_err(|source| disk::Error::at("read", path, source));
     Ok(disk::if_exists(metadata)?.map(|metadata| metadata.file_type()))
 }
 

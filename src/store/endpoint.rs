@@ -75,7 +75,7 @@ impl Endpoint {
         if let Err(error) = std::fs::metadata(directory)
             && error.kind() == io::ErrorKind::PermissionDenied
         {
-            return Err(disk::Error::at(disk::Action::Read, directory, error).into());
+            return Err(disk::Error::at("read", directory, error).into());
         }
         let no_store = || Error::NoStore {
             path: path(),

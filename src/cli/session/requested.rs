@@ -138,7 +138,7 @@ pub(in crate::cli) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Lock
 pub(in crate::cli) fn directory(path: &Path, named_by: &str) -> Result<(), CommandError> {
     let found = std::fs::metadata(path);
     found.map(drop).map_err(|error| {
-        let error = disk::Error::at(disk::Action::Read, path, error);
+        let error = disk::Error::at("read", path, error);
         CommandError::file(error, named_by)
     })
 }

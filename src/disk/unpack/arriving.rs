@@ -3,9 +3,9 @@
 use std::io::{self, BufRead, Write as _};
 use std::path::Path;
 
-use super::{Error, directories, empty_directory, mode, set_mode, split};
+use super::{Error, create, directories, empty_directory, mode, set_mode, split};
 use crate::archive::{Arrived, EntryType, Hashes, Stop, Stream};
-use crate::disk::{Action, Directory};
+use crate::disk::{self, Directory};
 
 /// Unpacks a package while it arrives, with the result of [`unpack`](super::unpack). `None` if it has to be unpacked from a file.
 ///
@@ -41,21 +41,22 @@ impl From<Stop> for Halt {
     }
 }
 
-impl From<Error> for Halt {
-    fn from(error: Error) -> Self {
-        match &error {
+impl From<disk::Error> for Halt {
+    fn from(error: disk::Error) -> Self {
+        let is_taken = match &error {
+            disk::Error::NotDirectory { .. } => true,
+            disk::Error::Io { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::AlreadyExists
+                    | io::ErrorKind::NotADirectory
+                    | io::ErrorKind::IsADirectory
+            ),
+            _ => false,
+        };
+        match is_taken {
             // Two entries have one name. The zip says how they differ once it has arrived.
-            Error::Local { source, .. }
-                if matches!(
-                    source.kind(),
-                    io::ErrorKind::AlreadyExists
-                        | io::ErrorKind::NotADirectory
-                        | io::ErrorKind::IsADirectory
-                ) =>
-            {
-                Self::Unsuited
-            }
-            _ => Self::Failed(error),
+            true => Self::Unsuited,
+            false => Self::Failed(error.into()),
         }
     }
 }
@@ -73,7 +74,7 @@ fn unpacked<R: BufRead>(
         }
     }
     let Arrived { archive, hashes } = stream.finish()?;
-    let executable = archive.executable(type_name).map_err(Error::from)?.name();
+    let executable = archive.executable(type_name).map_err(Stop::Refused)?.name();
     for entry in archive.entries() {
         if entry.kind() == EntryType::File {
             allow(into, entry.name(), mode(entry, entry.name() == executable))?;
@@ -82,27 +83,22 @@ fn unpacked<R: BufRead>(
     Ok(hashes)
 }
 
-/// Writes a file that only its owner may use.
 fn write<R: BufRead>(into: &Directory, name: &str, stream: &mut Stream<R>) -> Result<(), Halt> {
-    let failed = |error| Error::local(Action::Write, &into.path().join(name), error);
-    let (parent, file_name) = split(name);
-    let directory = directories(into, parent)?;
-    let created = directory.as_ref().unwrap_or(into).create(file_name);
-    let mut file = created.map_err(failed)?;
+    let mut file = create(into, name)?;
     while let Some(chunk) = stream.chunk()? {
-        file.write_all(chunk).map_err(failed)?;
+        let written = file.write_all(chunk);
+        written.map_err(|error| disk::Error::at("write", &into.path().join(name), error))?;
     }
     Ok(())
 }
 
 /// Sets the mode of a file, which stands only in the central directory.
-fn allow(into: &Directory, name: &str, mode: u32) -> Result<(), Error> {
-    let failed = |error| Error::local(Action::Write, &into.path().join(name), error);
+fn allow(into: &Directory, name: &str, mode: u32) -> Result<(), disk::Error> {
     let (parent, file_name) = split(name);
     let directory = directories(into, parent)?;
-    let opened = directory.as_ref().unwrap_or(into).read(file_name);
-    let opened = opened.map_err(io::Error::other);
-    set_mode(&opened.map_err(failed)?, mode).map_err(failed)
+    let file = directory.as_ref().unwrap_or(into).read(file_name)?;
+    let allowed = set_mode(&file, mode);
+    allowed.map_err(|error| disk::Error::at("write", &into.path().join(name), error))
 }
 
 #[cfg(test)]
@@ -300,7 +296,7 @@ mod tests {
         let zip = zip([executable()]);
         let stream = Stream::new(Cursor::new(&zip), zip.len() as u64, &Limits::default());
         let error = unpack_arriving(stream, "demo", scene.path()).unwrap_err();
-        assert!(matches!(error, Error::NotEmpty { .. }));
+        assert!(matches!(error, Error::Disk(disk::Error::Io { .. })));
         assert_eq!(fs::read(there).unwrap(), b"mine");
     }
 

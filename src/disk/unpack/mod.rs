@@ -12,11 +12,10 @@ pub use arriving::unpack_arriving;
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Action, Directory};
+use super::Directory;
 use crate::archive::{self, Archive, Content, EntryType, Hashes, ZipEntry};
-use crate::error::{Category, printable_path};
 
 /// The mode of files if the zip has no Unix modes.
 const PLAIN: u32 = 0o644;
@@ -43,7 +42,7 @@ pub fn unpack<R: Read + Seek>(
     let executable = archive.executable(type_name)?.name().to_owned();
     let into = empty_directory(into)?;
     archive.read(|entry, content| match entry.kind() {
-        EntryType::Directory => directories(&into, entry.name()).map(drop),
+        EntryType::Directory => Ok(directories(&into, entry.name()).map(drop)?),
         EntryType::File => {
             let mode = mode(entry, entry.name() == executable);
             write(&into, entry.name(), mode, content)
@@ -52,17 +51,16 @@ pub fn unpack<R: Read + Seek>(
 }
 
 /// Opens a directory that must be empty.
-fn empty_directory(path: &Path) -> Result<Directory, Error> {
-    // Another user may have replaced it by a link.
-    let failed = |error| Error::local(Action::Read, path, error);
-    let directory = Directory::open_itself(path).map_err(failed)?;
-    let mut existing = fs::read_dir(path).map_err(failed)?;
-    match existing.next() {
-        None => Ok(directory),
-        Some(_) => Err(Error::NotEmpty {
-            path: path.to_owned(),
-        }),
-    }
+fn empty_directory(path: &Path) -> Result<Directory, super::Error> {
+    let opened = || {
+        // Another user may have replaced it by a link.
+        let directory = Directory::open_itself(path)?;
+        match fs::read_dir(path)?.next() {
+            None => Ok(directory),
+            Some(_) => Err(io::ErrorKind::DirectoryNotEmpty.into()),
+        }
+    };
+    opened().map_err(|error| super::Error::at("read", path, error))
 }
 
 fn mode(entry: &ZipEntry, is_executable: bool) -> u32 {
@@ -79,15 +77,20 @@ fn write<R: Read>(
     mode: u32,
     content: &mut Content<'_, R>,
 ) -> Result<(), Error> {
-    let (parent, file_name) = split(name);
-    let directory = directories(into, parent)?;
-    let failed = |error| Error::local(Action::Write, &into.path().join(name), error);
-    let directory = directory.as_ref().unwrap_or(into);
-    let mut file = directory.create(file_name).map_err(failed)?;
+    let failed = |error| super::Error::at("write", &into.path().join(name), error);
+    let mut file = create(into, name)?;
     while let Some(chunk) = content.chunk()? {
         file.write_all(chunk).map_err(failed)?;
     }
-    set_mode(&file, mode).map_err(failed)
+    Ok(set_mode(&file, mode).map_err(failed)?)
+}
+
+/// Creates a file that only its owner may use, and its directories.
+fn create(into: &Directory, name: &str) -> Result<File, super::Error> {
+    let (parent, file_name) = split(name);
+    let directory = directories(into, parent)?;
+    let created = directory.as_ref().unwrap_or(into).create(file_name);
+    created.map_err(|error| super::Error::at("write", &into.path().join(name), error))
 }
 
 /// The parent directory of an entry, and the name in it.
@@ -96,11 +99,11 @@ fn split(name: &str) -> (&str, &str) {
 }
 
 /// Creates the directories of a path with forward slashes, and returns the innermost one; `None` for an empty path.
-fn directories(into: &Directory, path: &str) -> Result<Option<Directory>, Error> {
+fn directories(into: &Directory, path: &str) -> Result<Option<Directory>, super::Error> {
     let mut last: Option<Directory> = None;
     for element in path.split('/').filter(|element| !element.is_empty()) {
         let above = last.as_ref().unwrap_or(into);
-        let failed = |error| Error::local(Action::Create, &above.path().join(element), error);
+        let failed = |error| super::Error::at("create", &above.path().join(element), error);
         let (directory, is_new) = above.enter_or_create(element).map_err(failed)?;
         if is_new {
             directory.set_mode(EXECUTABLE).map_err(failed)?;
@@ -137,44 +140,14 @@ pub(super) fn copy_mode(_: &File, _: &File) -> io::Result<()> {
 
 /// An error that prevented unpacking.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of a variant names its fields")]
 #[non_exhaustive]
 pub enum Error {
     /// The package is not a valid archive.
     #[error(transparent)]
     Archive(#[from] archive::Error),
-    #[error("the directory `{}` is not empty", printable_path(path))]
-    NotEmpty {
-        /// The path of the directory.
-        path: PathBuf,
-    },
     /// The system reported an error.
-    #[error("cannot {action} `{}`", printable_path(path))]
-    Local {
-        action: Action,
-        /// The file or directory.
-        path: PathBuf,
-        source: io::Error,
-    },
-}
-
-impl Error {
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        match self {
-            Self::Archive(error) => error.category(),
-            Self::NotEmpty { .. } => Category::Conflict,
-            Self::Local { .. } => Category::Local,
-        }
-    }
-
-    fn local(action: Action, path: &Path, source: io::Error) -> Self {
-        Self::Local {
-            action,
-            path: path.to_owned(),
-            source,
-        }
-    }
+    #[error(transparent)]
+    Disk(#[from] super::Error),
 }
 
 #[cfg(test)]
@@ -184,7 +157,7 @@ mod tests {
     use crate::archive::hostile::cases;
     use crate::archive::zipfile::{EXECUTABLE, directory, executable, file, zip};
     use crate::disk::directory_h1;
-    use crate::disk::error::Refusal;
+    use crate::error::Category;
     use proptest::prelude::*;
     use std::io::Cursor;
 
@@ -222,11 +195,11 @@ mod tests {
             let text = error.to_string();
             said += &format!("{}: {}\n", case.label, text.lines().next().unwrap());
             assert!(text.lines().skip(1).all(|line| line.starts_with("  ")));
-            let exit = if error.category() == Category::Untrusted {
-                3
-            } else {
-                1
+            let Error::Archive(error) = error else {
+                panic!("{text}");
             };
+            let is_untrusted = error.category() == Category::Untrusted;
+            let exit = if is_untrusted { 3 } else { 1 };
             assert_eq!(exit, case.exit, "{}", case.label);
         }
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/hostile.txt");
@@ -261,8 +234,7 @@ mod tests {
         let bytes = zip([executable()]);
         let mut archive = Archive::open(Cursor::new(&bytes), &Limits::default()).unwrap();
         let error = unpack(&mut archive, "demo", &link).unwrap_err();
-        let source = std::error::Error::source(&error).unwrap().to_string();
-        assert_eq!(source, Refusal::Link.to_string());
+        assert!(matches!(error, Error::Disk(error) if error.is_link()));
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     }
 
@@ -312,7 +284,7 @@ mod tests {
         let bytes = zip([executable()]);
         let mut archive = Archive::open(Cursor::new(&bytes), &Limits::default()).unwrap();
         let error = unpack(&mut archive, "demo", directory.path()).unwrap_err();
-        assert_eq!(error.category(), Category::Conflict);
+        assert!(matches!(error, Error::Disk(_)));
         assert_eq!(
             fs::read(directory.path().join(EXECUTABLE)).unwrap(),
             b"mine"

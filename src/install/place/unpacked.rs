@@ -80,7 +80,7 @@ impl Place {
             // It disappears at once, and is removed with its hidden directory.
             let removed = disk::hidden_directory(&self.into)?;
             let moved = fs::rename(path, removed.path().join("unfinished"));
-            moved.map_err(|error| disk::Error::at(disk::Action::Remove, path, error))?;
+            moved.map_err(|error| disk::Error::at("remove", path, error))?;
         }
         self.show(hidden)?;
         Ok((Transfer::Copied, hashes))
@@ -129,7 +129,7 @@ impl Place {
 fn not_unpacked(error: unpack::Error, file: &str) -> Problem {
     match error {
         unpack::Error::Archive(source) => unusable(source, file),
-        other => Problem::Unpack(other),
+        unpack::Error::Disk(source) => source.into(),
     }
 }
 

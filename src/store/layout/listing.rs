@@ -15,8 +15,7 @@ impl Layout {
     /// Whether its directory has no entry at all.
     pub(in crate::store) fn is_empty(&self) -> Result<bool, disk::Error> {
         let entries = std::fs::read_dir(self.root());
-        let mut entries =
-            entries.map_err(|source| disk::Error::at(disk::Action::Read, self.root(), source))?;
+        let mut entries = entries.map_err(|source| disk::Error::at("read", self.root(), source))?;
         Ok(entries.next().is_none())
     }
 
