@@ -295,7 +295,8 @@ fn opened(result: rustix::io::Result<std::os::fd::OwnedFd>) -> io::Result<File> 
     result.map(File::from).map_err(io::Error::from)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
     use std::os::unix::fs::symlink;

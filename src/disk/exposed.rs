@@ -70,7 +70,8 @@ pub(super) fn is_exclusively_owned(metadata: &Metadata) -> bool {
     metadata.is_file()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 

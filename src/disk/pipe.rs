@@ -87,8 +87,8 @@ fn is_pipe(_: &Metadata) -> bool {
     false
 }
 
-#[cfg(test)]
 #[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::io::Write as _;
 

@@ -70,7 +70,8 @@ fn changed(_: &Metadata) -> Option<SystemTime> {
     None
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::fs::{self, File};
 

@@ -40,7 +40,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("jobs", 100),
     ("prove", 72),
     ("http", 2062),
-    ("disk", 1762),
+    ("disk", 1581),
     ("credentials", 2181),
     ("blob", 653),
     ("configuration", 707),
