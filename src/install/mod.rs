@@ -41,7 +41,7 @@ use crate::platform::{Platform, Platforms};
 use crate::publish::PackageBlob;
 use crate::release::{Package, Release, canonical_file_name};
 use crate::selection::Selection;
-use crate::source::filesystem_mirror::Unpacked;
+use crate::source::filesystem_mirror::LocalPackage;
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
@@ -322,7 +322,7 @@ impl<'a> Installer<'a> {
         &self,
         provider: &ProviderAddr,
         version: &Version,
-        packages: Vec<Unpacked>,
+        packages: Vec<LocalPackage>,
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Vec<InstalledPackage>, Problem> {
         let locks = self.lock().await?;

@@ -11,7 +11,7 @@ use crate::outcome::Problem;
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::release::Release;
-use crate::source::filesystem_mirror::{FilesystemMirror, Unpacked};
+use crate::source::filesystem_mirror::{FilesystemMirror, LocalPackage};
 
 use super::record::Recorded;
 use super::release_zips::ReleaseZips;
@@ -68,7 +68,7 @@ impl Journey<'_> {
 }
 
 /// The `h1` of each package.
-async fn hashed(unpacked: Vec<Unpacked>) -> Result<BTreeSet<(PackageHash, Platform)>, Problem> {
+async fn hashed(unpacked: Vec<LocalPackage>) -> Result<BTreeSet<(PackageHash, Platform)>, Problem> {
     let hashed = jobs::in_thread(move || {
         let hashed = unpacked.into_iter().map(|one| {
             let h1 = disk::directory_h1(&one.path, &Limits::default())?;

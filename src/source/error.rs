@@ -12,7 +12,7 @@ use crate::credentials;
 use crate::disk;
 use crate::error::{Category, MANY, first_line, listed, printable, printable_path};
 use crate::http::{self, Shown};
-use crate::json;
+use crate::json::{self, Fault};
 use crate::platform::{self, Platform};
 use crate::version::{self, Version};
 
@@ -88,7 +88,7 @@ pub enum Error {
         /// The server's `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// The response is not JSON.
+    /// The response is not JSON: it has the content type of another document, as servers send it that do not know JSON, or none.
     #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
     ContentType {
         what: Document,
@@ -96,37 +96,14 @@ pub enum Error {
         /// The content type of the response.
         received: Option<String>,
     },
-    /// A document with the content type of another one, as servers send it that do not know JSON.
-    #[error("the server sends the {what} as {}\n  expected application/json\n  from {url}", content_type(Some(.received)))]
-    OtherType {
-        what: Document,
-        url: Shown,
-        received: String,
-    },
-    /// A document that cannot be parsed.
-    #[error("the {what} cannot be understood{}\n  from {url}", other_type(.received.as_deref()))]
+    /// A document that cannot be parsed, has a list longer than the limit, or a duplicate member, which different parsers read differently.
+    #[error("the {what} cannot be understood{}\n  from {url}", misunderstood(.what, .received.as_deref(), .source))]
     Json {
         what: Document,
         url: Shown,
         /// The content type of the response.
         received: Option<String>,
         source: json::Error,
-    },
-    /// A document with a duplicate member, which different parsers read differently.
-    #[error("the {what} repeats a member\n{}\n  from {url}", .repeated.facts(&.what.to_string()))]
-    Repeated {
-        what: Document,
-        url: Shown,
-        /// The duplicate member.
-        repeated: json::Error,
-    },
-    /// A document with a list longer than the limit.
-    #[error("the {what} lists too much\n{}\n  from {url}", .counted.facts(&.what.to_string()))]
-    TooMany {
-        what: Document,
-        url: Shown,
-        /// The list and its limit.
-        counted: json::Error,
     },
     /// A list of versions with an invalid version. Clients refuse the whole list.
     #[error("the list of versions has an invalid version\n  from {url}")]
@@ -281,11 +258,14 @@ fn asked_for(retry_after: Option<Duration>) -> String {
         .unwrap_or_default()
 }
 
-/// The content type, if it explains that a document is no JSON.
-fn other_type(received: Option<&str>) -> String {
-    match received {
-        Some(received) if is_json(received) => String::new(),
-        received => format!("\n  received the content type {}", content_type(received)),
+/// What is wrong with a document, or its content type, if that explains that the document is no JSON.
+fn misunderstood(what: &Document, received: Option<&str>, error: &json::Error) -> String {
+    match (&error.fault, received) {
+        (Fault::Malformed(_), Some(received)) if is_json(received) => String::new(),
+        (Fault::Malformed(_), received) => {
+            format!("\n  received the content type {}", content_type(received))
+        }
+        _ => format!("\n{}", error.facts(&what.to_string())),
     }
 }
 
@@ -321,6 +301,15 @@ impl Contradiction {
         }
     }
 
+    /// The error of a document with this field.
+    pub(super) fn of(self, what: Document, url: impl Into<Shown>) -> Error {
+        Error::Contradiction {
+            what,
+            url: url.into(),
+            contradiction: Box::new(self),
+        }
+    }
+
     /// Another text than a URL from which a package or document can be requested.
     pub(super) fn url(field: &'static str, received: &str) -> Self {
         Self::new(field, "an https URL", &Shown::from(received).to_string())
@@ -328,32 +317,13 @@ impl Contradiction {
 }
 
 impl Error {
-    /// The error of a document that must have the content type of JSON. A page for people is probably another document.
-    pub(super) fn not_json(what: Document, url: Shown, received: Option<String>) -> Self {
-        match received {
-            Some(received) if !received.starts_with("text/html") => Self::OtherType {
-                what,
-                url,
-                received,
-            },
-            received => Self::ContentType {
-                what,
-                url,
-                received,
-            },
-        }
-    }
-
     /// The platform, if this is a package or the metadata of one.
     pub fn platform(&self) -> Option<&Platform> {
         let what = match self {
             Self::Unauthorized { what, .. }
             | Self::Status { what, .. }
             | Self::ContentType { what, .. }
-            | Self::OtherType { what, .. }
             | Self::Json { what, .. }
-            | Self::Repeated { what, .. }
-            | Self::TooMany { what, .. }
             | Self::Platform { what, .. }
             | Self::Contradiction { what, .. }
             | Self::Archive { what, .. } => what,
@@ -381,17 +351,6 @@ impl Error {
         }
     }
 
-    /// Whether a server sent a page for people in place of JSON.
-    pub fn is_page(&self) -> bool {
-        match self {
-            Self::Json { received, .. } => {
-                let received = received.as_deref();
-                received.is_some_and(|media_type| media_type.starts_with("text/html"))
-            }
-            _ => false,
-        }
-    }
-
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
@@ -407,16 +366,26 @@ impl Error {
             Self::Unauthorized { .. } => Category::Unauthorized,
             Self::Status { status: 404, .. } => Category::NotFound,
             Self::Status { .. } | Self::Late { .. } | Self::Busy => Category::Unreachable,
-            Self::ContentType { .. }
-            | Self::OtherType { .. }
-            | Self::Json { .. }
-            | Self::TooMany { .. }
-            | Self::Version { .. }
-            | Self::Platform { .. } => Category::Malformed,
-            Self::Contradiction { .. } | Self::Repeated { .. } => Category::Untrusted,
+            Self::ContentType { .. } | Self::Version { .. } | Self::Platform { .. } => {
+                Category::Malformed
+            }
+            Self::Json { source, .. } => source.category(),
+            Self::Contradiction { .. } => Category::Untrusted,
             Self::Archive { source, .. } | Self::File { source, .. } => source.category(),
             Self::MirrorUrl { .. } => Category::Usage,
             Self::MirrorPort | Self::Unpacked { .. } | Self::Linked { .. } => Category::Unsupported,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_types_may_have_parameters() {
+        assert!(is_json("application/json; charset=utf-8"));
+        assert!(is_json("Application/JSON"));
+        assert!(!is_json("text/json"));
     }
 }

@@ -7,13 +7,13 @@ use reqwest::header::CONTENT_TYPE;
 use url::Url;
 
 use super::auth::RequestAuth;
-use super::error::{Document, Error};
+use super::error::{Document, Error, is_json};
 use super::opened::OpenAnswers;
 use crate::address::Hostname;
 use crate::credentials::Credentials;
 use crate::disk::temp_file::TempFileBudget;
 use crate::http::{self, Answer, Http, Request, Retry};
-use crate::json::{self, Fault, Object};
+use crate::json::{self, Object};
 use crate::release::LARGEST_BLOB;
 
 /// Access to the network for sources: HTTP client, credentials, retries and limits.
@@ -56,13 +56,6 @@ impl Default for RequestLimits {
     }
 }
 
-/// The kind of a request, which decides its retries and time limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RequestKind {
-    Document,
-    Package,
-}
-
 impl Access {
     /// The token for documents of a host. If a source of tokens failed, this matters only once the host requires a token.
     pub(super) async fn auth(&self, host: &Hostname) -> RequestAuth {
@@ -95,22 +88,20 @@ impl Access {
         self.credentials.report_use(host, found_in, &self.http);
     }
 
-    /// Sends a request, and retries transient failures.
-    pub(super) async fn send(
-        &self,
-        kind: RequestKind,
-        request: impl Fn() -> Request,
-    ) -> Result<Answer, Error> {
-        let most = match kind {
-            RequestKind::Document => self.request_limits.documents,
-            RequestKind::Package => self.request_limits.packages,
-        };
-        let limit = self
-            .request_limits
-            .timeout
-            .filter(|_| kind == RequestKind::Document);
-        let request = || request().within(limit);
-        Ok(self.http.retrying(Retry::new(most), request).await?)
+    /// Requests a document, and retries transient failures.
+    pub(super) async fn document(&self, request: impl Fn() -> Request) -> Result<Answer, Error> {
+        let limits = &self.request_limits;
+        let request = || request().within(limits.timeout);
+        Ok(self
+            .http
+            .retrying(Retry::new(limits.documents), request)
+            .await?)
+    }
+
+    /// Requests a package, and retries transient failures.
+    pub(super) async fn package(&self, request: impl Fn() -> Request) -> Result<Answer, Error> {
+        let retry = Retry::new(self.request_limits.packages);
+        Ok(self.http.retrying(retry, request).await?)
     }
 }
 
@@ -151,6 +142,19 @@ pub(super) fn successful(
     })
 }
 
+/// Refuses a response with a content type other than JSON, as clients do.
+pub(super) fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
+    let received = answer.header(CONTENT_TYPE);
+    match received.as_deref().is_some_and(is_json) {
+        true => Ok(answer),
+        false => Err(Error::ContentType {
+            what: what.clone(),
+            url: answer.shown(),
+            received,
+        }),
+    }
+}
+
 /// The most messages of an `errors` member that are read. They become one line, which has to stay readable.
 const MOST_MESSAGES: usize = 10;
 
@@ -189,27 +193,11 @@ pub(super) fn json<T>(
     read: impl FnOnce(Object<'_>) -> Result<T, json::Error>,
 ) -> Result<T, Error> {
     let (url, received) = (answer.shown(), answer.header(CONTENT_TYPE));
-    Object::first(answer.body())
-        .and_then(read)
-        .map_err(|source| {
-            let what = what.clone();
-            match source.fault {
-                Fault::Repeated { .. } => Error::Repeated {
-                    what,
-                    url,
-                    repeated: source,
-                },
-                Fault::TooMany { .. } => Error::TooMany {
-                    what,
-                    url,
-                    counted: source,
-                },
-                Fault::Malformed(_) => Error::Json {
-                    what,
-                    url,
-                    received,
-                    source,
-                },
-            }
-        })
+    let read = Object::first(answer.body()).and_then(read);
+    read.map_err(|source| Error::Json {
+        what: what.clone(),
+        url,
+        received,
+        source,
+    })
 }

@@ -40,27 +40,21 @@ pub struct FilesystemMirror {
 #[derive(Default)]
 struct Contents {
     /// The zips, sorted by version and platform, without duplicates.
-    packed: Vec<Packed>,
-    unpacked: Vec<Unpacked>,
+    packed: Vec<LocalPackage>,
+    /// The directories with the content of a zip, in the same order.
+    unpacked: Vec<LocalPackage>,
     /// Symbolic links where clients expect directories.
     links: Vec<PathBuf>,
 }
 
-/// A zip, as its name describes it.
-struct Packed {
-    path: PathBuf,
-    version: SpelledVersion,
-    platform: Platform,
-}
-
-/// A directory with the content of a zip.
+/// A zip, or a directory with the content of one.
 #[derive(Clone, Debug)]
-pub struct Unpacked {
-    /// The directory.
+pub struct LocalPackage {
+    /// The zip or directory.
     pub path: PathBuf,
-    /// The version, as the directory above it spells it.
+    /// The version, as the name of the zip or of the directory above spells it.
     pub version: SpelledVersion,
-    /// The platform that names the directory.
+    /// The platform in the name.
     pub platform: Platform,
 }
 
@@ -88,20 +82,15 @@ impl FilesystemMirror {
         for place in self.places(provider, &mut contents.links)? {
             contents.read(&place, provider)?;
         }
-        let Contents {
-            packed,
-            unpacked,
-            links,
-        } = &mut contents;
         // Like clients, use the first of several zips for one platform.
-        packed.sort_by(|a, b| a.key().cmp(&b.key()));
-        packed.dedup_by(|a, b| a.key() == b.key());
-        unpacked.sort_by(|a, b| a.key().cmp(&b.key()));
-        unpacked.dedup_by(|a, b| a.key() == b.key());
-        if !packed.is_empty() || !unpacked.is_empty() {
+        for packages in [&mut contents.packed, &mut contents.unpacked] {
+            packages.sort_by(|a, b| a.key().cmp(&b.key()));
+            packages.dedup_by(|a, b| a.key() == b.key());
+        }
+        if !contents.packed.is_empty() || !contents.unpacked.is_empty() {
             return Ok(contents);
         }
-        Err(match links.pop() {
+        Err(match contents.links.pop() {
             Some(path) => Error::Linked { path },
             None => Error::NotMirrored {
                 path: self.directory.join(provider.to_string()),
@@ -213,7 +202,7 @@ impl Contents {
             let path = place.join(&name);
             if let Some(PackageName { version, platform }) = package_name(&name, provider) {
                 if !path.is_dir() {
-                    self.packed.push(Packed {
+                    self.packed.push(LocalPackage {
                         path,
                         version,
                         platform,
@@ -241,7 +230,7 @@ impl Contents {
             if let Ok(platform) = name.parse::<Platform>()
                 && path.is_dir()
             {
-                self.unpacked.push(Unpacked {
+                self.unpacked.push(LocalPackage {
                     path,
                     version: version.clone(),
                     platform,
@@ -254,7 +243,7 @@ impl Contents {
     /// Warnings about files that are ignored.
     fn warnings(&self) -> Vec<Warning> {
         let mut versions: BTreeMap<&Version, BTreeSet<&Platform>> = BTreeMap::new();
-        let is_packed = |other: &Unpacked| {
+        let is_packed = |other: &LocalPackage| {
             let mut packed = self.packed.iter();
             packed.any(|one| one.key() == other.key())
         };
@@ -273,13 +262,7 @@ impl Contents {
     }
 }
 
-impl Packed {
-    fn key(&self) -> (&Version, &Platform) {
-        (self.version.version(), &self.platform)
-    }
-}
-
-impl Unpacked {
+impl LocalPackage {
     fn key(&self) -> (&Version, &Platform) {
         (self.version.version(), &self.platform)
     }
@@ -316,7 +299,7 @@ impl FilesystemMirror {
         }
         let warnings = contents.warnings();
         let mut versions: Vec<AvailableVersion> = Vec::new();
-        for Packed {
+        for LocalPackage {
             version, platform, ..
         } in contents.packed
         {
@@ -358,7 +341,7 @@ impl FilesystemMirror {
         provider: &ProviderAddr,
         version: &Version,
         platforms: &Platforms,
-    ) -> Result<Vec<Unpacked>, Error> {
+    ) -> Result<Vec<LocalPackage>, Error> {
         let mut found = self.find(provider)?;
         let is_wanted =
             |(one, platform): (&Version, &Platform)| one == version && platforms.has(platform);
@@ -403,10 +386,8 @@ impl FilesystemMirror {
                 location: PackageMetadata::Complete(location.into()),
             });
         }
-        Ok(ReleaseAnswer::of(
-            platforms.named().unwrap_or_default().to_vec(),
-            Release::unproven(provider, version.version(), packages),
-        ))
+        let release = Release::unproven(provider, version.version(), packages);
+        Ok(ReleaseAnswer::of(platforms.named(), release))
     }
 
     pub(super) fn name(&self) -> String {

@@ -3,13 +3,13 @@
 use super::folder;
 use super::{AuthTried, Document, Error, SourceAddrError};
 use crate::credentials::tokens;
-use crate::error::{Hint, printable};
+use crate::error::{Category, Hint, printable};
 use crate::platform::Platform;
+
+const PAGE: &str = "a page in place of JSON often means that a server on the way wants a login";
 
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
-        const PAGE: &str =
-            "a page in place of JSON often means that a server on the way wants a login";
         let text = match self {
             Self::Http(error) => return error.hint(),
             Self::Disk(error) => return error.hint(),
@@ -32,12 +32,20 @@ impl Hint for Error {
             }
             Self::Unpacked { .. } => "mirror it from its origin",
             Self::Linked { .. } => "put a directory in the place of the link",
-            Self::Repeated { .. } => {
+            Self::Json { source, .. } if source.category() == Category::Untrusted => {
                 "its owner has to fix it: two readers see two packages in such a document"
             }
-            Self::ContentType { .. } => PAGE,
-            Self::OtherType { .. } => "in nginx, `include mime.types;` within `http` sets the type",
-            error if error.is_page() => PAGE,
+            Self::ContentType { received, .. } | Self::Json { received, .. }
+                if received
+                    .as_deref()
+                    .is_some_and(|other| other.starts_with("text/html")) =>
+            {
+                PAGE
+            }
+            Self::ContentType { received: None, .. } => PAGE,
+            Self::ContentType { .. } => {
+                "in nginx, `include mime.types;` within `http` sets the type"
+            }
             Self::NoService { .. } => {
                 "if its registry is on another host, a `host` block in the CLI configuration names it"
             }
@@ -129,9 +137,7 @@ impl Hint for folder::Error {
             Self::ProviderManifestAltered { .. } => {
                 "build the release again, and sign after the last change"
             }
-            Self::ProviderManifest { .. }
-            | Self::ProviderManifestVersion { .. }
-            | Self::Protocol { .. } => {
+            Self::ProviderManifest { .. } => {
                 r#"write it as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#
             }
             Self::NoVersion { .. } | Self::Checksums(_) | Self::NoZip(_) => return None,

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
-use super::fetch::{self, Access, RequestKind};
+use super::fetch::{self, Access};
 use super::opened::Opened;
 use crate::digest::Digest;
 use crate::event::Event;
@@ -114,7 +114,7 @@ impl PackageLocation {
             (_, None) => rest(),
             (_, Some(etag)) => rest().header(IF_RANGE, etag),
         };
-        let answer = self.access.send(RequestKind::Package, request).await?;
+        let answer = self.access.package(request).await?;
         let is_other = || answer.range().is_none_or(|range| range.start != from);
         match answer.status() {
             // The server does not support this range: request the whole package.
@@ -123,7 +123,7 @@ impl PackageLocation {
             {
                 // This response holds a permit for a download.
                 drop(answer);
-                self.access.send(RequestKind::Package, all).await
+                self.access.package(all).await
             }
             _ => Ok(answer),
         }

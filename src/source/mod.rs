@@ -27,7 +27,6 @@ use network_mirror::NetworkMirror;
 use origin::Origin;
 
 mod auth;
-mod discovery;
 mod download;
 mod error;
 mod fetch;
@@ -199,11 +198,12 @@ pub fn unexplained(platforms: impl IntoIterator<Item = Platform>) -> BTreeMap<Pl
 
 impl ReleaseAnswer {
     /// Builds the answer. Requested platforms without a package in the release are absent.
-    fn of(mut requested: Vec<Platform>, release: Release<PackageMetadata>) -> Self {
+    fn of(requested: Option<&[Platform]>, release: Release<PackageMetadata>) -> Self {
         let packages = &release.packages;
-        requested.retain(|platform| !packages.iter().any(|one| one.platform == *platform));
+        let is_absent = |asked: &&Platform| packages.iter().all(|one| one.platform != **asked);
+        let requested = requested.unwrap_or_default().iter();
         Self {
-            absent: unexplained(requested),
+            absent: unexplained(requested.filter(is_absent).cloned()),
             release: (!packages.is_empty()).then_some(release),
             reported: BTreeSet::new(),
         }

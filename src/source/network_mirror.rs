@@ -9,14 +9,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::header::ACCEPT;
 use reqwest::{Method, StatusCode};
 use tokio::sync::OnceCell;
 use url::Url;
 
 use super::auth::RequestAuth;
-use super::error::{self, Contradiction, Document, Error};
-use super::fetch::{self, Access, RequestKind};
+use super::error::{Contradiction, Document, Error};
+use super::fetch::{self, Access};
 use super::location::{PackageLocation, RemoteMetadata};
 use super::package::{self, PackageMetadata};
 use super::{AvailableVersion, AvailableVersions, ReleaseAnswer};
@@ -141,7 +141,7 @@ impl NetworkMirror {
                 .redirects(MOST_REDIRECTS)
                 .whole(LARGEST_JSON)
         };
-        access.send(RequestKind::Document, request).await
+        access.document(request).await
     }
 
     /// The packages of a version, and the URL against which their URLs are resolved, also for a message.
@@ -153,7 +153,7 @@ impl NetworkMirror {
         let file = format!("{}.json", version.version());
         let what = Document::Archives;
         let answer = self.ask(provider, &file).await?;
-        let answer = json_only(&what, self.successful(&what, answer).await?)?;
+        let answer = fetch::json_only(&what, self.successful(&what, answer).await?)?;
         let (url, shown) = (answer.url().clone(), answer.shown());
         let said = fetch::json(&what, answer, Archives::read)?;
         let mut archives = BTreeMap::new();
@@ -174,11 +174,8 @@ impl NetworkMirror {
         platform: &Platform,
         (from, shown): (&Url, &Shown),
     ) -> Result<RemoteMetadata, Error> {
-        let contradicts = |contradiction| Error::Contradiction {
-            what: Document::Archives,
-            url: shown.clone(),
-            contradiction: Box::new(contradiction),
-        };
+        let contradicts =
+            |contradiction: Contradiction| contradiction.of(Document::Archives, shown.clone());
         let url = from.join(&archive.url).ok();
         let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else {
             return Err(contradicts(Contradiction::url("url", &archive.url)));
@@ -214,15 +211,6 @@ fn host_of(url: &Url) -> Option<Hostname> {
     Hostname::from_ascii(&format!("{host}:{port}")).ok()
 }
 
-/// Refuses a response with a content type other than JSON, as clients do.
-fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
-    let content_type = answer.header(CONTENT_TYPE);
-    if content_type.as_deref().is_some_and(error::is_json) {
-        return Ok(answer);
-    }
-    Err(Error::not_json(what.clone(), answer.shown(), content_type))
-}
-
 impl NetworkMirror {
     pub(super) async fn available_versions(
         &self,
@@ -236,7 +224,7 @@ impl NetworkMirror {
                 answer: fetch::absence(&answer),
             });
         }
-        let answer = json_only(&what, self.successful(&what, answer).await?)?;
+        let answer = fetch::json_only(&what, self.successful(&what, answer).await?)?;
         let listed = fetch::json(&what, answer, VersionIndex::read)?;
         // Like clients, skip invalid versions.
         let versions = listed.versions.keys();
@@ -301,10 +289,8 @@ impl NetworkMirror {
                 location,
             })
         });
-        Ok(ReleaseAnswer::of(
-            platforms.named().unwrap_or_default().to_vec(),
-            Release::unproven(provider, version.version(), packages.collect()),
-        ))
+        let release = Release::unproven(provider, version.version(), packages.collect());
+        Ok(ReleaseAnswer::of(platforms.named(), release))
     }
 
     pub(super) fn name(&self) -> String {

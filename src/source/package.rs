@@ -246,15 +246,9 @@ impl RemoteMetadata {
             return Ok(());
         }
         let received: Vec<_> = zh.into_iter().chain([h1]).collect();
-        Err(Error::Contradiction {
-            what: self.location.what(),
-            url: self.location.url.clone().into(),
-            contradiction: Box::new(Contradiction::new(
-                "hash",
-                printable(&listed(hashes, FEW)),
-                &listed(&received, FEW),
-            )),
-        })
+        let expected = printable(&listed(hashes, FEW));
+        let other = Contradiction::new("hash", expected, &listed(&received, FEW));
+        Err(other.of(self.location.what(), self.location.url.clone()))
     }
 }
 

@@ -114,7 +114,7 @@ fn documents_of_mirrors_follow_their_rules() {
     for (fault, facts) in [
         (
             plain(),
-            &*format!("text/plain expected application/json {index}"),
+            &*format!("expected application/json text/plain {index}"),
         ),
         (Fault::status(404), &format!("{index} 404")),
         (versions, "no version"),
@@ -128,7 +128,7 @@ fn documents_of_mirrors_follow_their_rules() {
     let url = lie::says("archives/linux_amd64/url", "ftp://example.com/x");
     #[rustfmt::skip] // A table.
     let cases = [
-        (plain(), 1, &*format!("text/plain expected application/json {list}")),
+        (plain(), 1, &*format!("expected application/json text/plain {list}")),
         (Fault::status(404), 1, &format!("{list} 404")),
         (archive(json!(null)), 1, ""),
         (lie::says("archives", json!({})), 1, ""),

@@ -83,26 +83,12 @@ pub enum Error {
         /// The digest of the file.
         received: Digest,
     },
-    /// The provider manifest is not JSON of the expected form.
+    /// The provider manifest is not JSON of the expected form, or has a later format or an invalid protocol version.
     #[error("`{}` is not a provider manifest", printable(.file))]
     ProviderManifest {
         file: String,
         /// The cause, with its position.
         source: json::Error,
-    },
-    /// A provider manifest of a later format.
-    #[error("`{}` has an unknown format\n  expected version 1\n  received version {received}", printable(.file))]
-    ProviderManifestVersion {
-        file: String,
-        /// The format version.
-        received: u64,
-    },
-    /// The provider manifest has an invalid protocol version.
-    #[error("`{}` names an unusable protocol version", printable(.file))]
-    Protocol {
-        file: String,
-        /// The invalid version.
-        source: crate::release::ProtocolError,
     },
 }
 
@@ -126,10 +112,7 @@ impl Error {
             Self::OtherType { .. } | Self::SeveralVersions { .. } => Category::Usage,
             Self::ProviderManifestAltered { .. } => Category::Untrusted,
             Self::ProviderManifest { source, .. } => source.category(),
-            Self::ProviderManifestVersion { .. }
-            | Self::Protocol { .. }
-            | Self::SamePlatform { .. }
-            | Self::ArmouredSignature { .. } => Category::Malformed,
+            Self::SamePlatform { .. } | Self::ArmouredSignature { .. } => Category::Malformed,
             Self::Empty { .. }
             | Self::NoVersion { .. }
             | Self::NoChecksums { .. }

@@ -58,46 +58,39 @@ fn in_sources(folder: &Path, name: &str, lines: &Checksums) -> Option<Document> 
 }
 
 /// Parses the provider manifest that provider registries read: its format version, and the plugin protocol versions.
-fn read(document: &[u8]) -> Result<(u64, Vec<String>), json::Error> {
+fn read(document: &[u8]) -> Result<Protocols, json::Error> {
     let mut object = Object::parse(document)?;
-    let version = object.required("version")?;
+    let version: u64 = object.required("version")?;
     let named = object.object("metadata", |mut metadata| {
         let named: Vec<String> = metadata.required("protocol_versions")?;
         Ok(named)
     })?;
-    let missing = || serde_json::Error::missing_field("metadata");
-    Ok((version, named.ok_or_else(missing)?))
+    let named = named.ok_or_else(|| serde_json::Error::missing_field("metadata"))?;
+    if version != 1 {
+        let other = format!("the format is not version 1 but {version}");
+        return Err(serde_json::Error::custom(other).into());
+    }
+    let protocols = Protocols::parse(named.iter().map(String::as_str));
+    Ok(protocols.map_err(serde_json::Error::custom)?)
 }
 
 /// Reads a provider manifest, and compares it with the checksum document.
 fn checked(document: &Document, lines: &Checksums) -> Result<(Protocols, Vec<Note>), Error> {
-    let file = || document.name.clone();
     let received = Digest::of(&document.bytes);
     let notes = match lines.lookup(&document.name) {
         Some(expected) if expected == received => Vec::new(),
         Some(expected) => {
             return Err(Error::ProviderManifestAltered {
-                file: file(),
+                file: document.name.clone(),
                 expected,
                 received,
             });
         }
         None => vec![Note::UnlistedProviderManifest],
     };
-    let (version, named) = read(&document.bytes).map_err(|source| Error::ProviderManifest {
-        file: file(),
+    let protocols = read(&document.bytes).map_err(|source| Error::ProviderManifest {
+        file: document.name.clone(),
         source,
-    })?;
-    if version != 1 {
-        return Err(Error::ProviderManifestVersion {
-            file: file(),
-            received: version,
-        });
-    }
-    let protocols = Protocols::parse(named.iter().map(String::as_str));
-    let protocols = protocols.map_err(|error| Error::Protocol {
-        file: file(),
-        source: error,
     })?;
     Ok((protocols, notes))
 }

@@ -54,10 +54,11 @@ impl Origin {
                 let document = document.await?;
                 others = listed(provider, version, &document);
                 if others.len() > MOST_PLATFORMS {
-                    return Err(Error::TooMany {
+                    return Err(Error::Json {
                         what: Document::Checksums,
                         url: url.clone().into(),
-                        counted: json::Error::too_many(json::Counted::Packages, MOST_PLATFORMS),
+                        received: None,
+                        source: json::Error::too_many(json::Counted::Packages, MOST_PLATFORMS),
                     });
                 }
                 checksums = Some(document);

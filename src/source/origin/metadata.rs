@@ -129,15 +129,8 @@ impl Metadata {
         if self.digest == digest {
             return Ok(self.location.url);
         }
-        Err(Error::Contradiction {
-            what: Document::Download(self.platform),
-            url: self.from,
-            contradiction: Box::new(Contradiction::new(
-                "shasum",
-                digest.hex(),
-                &self.digest.hex(),
-            )),
-        })
+        let other = Contradiction::new("shasum", digest.hex(), &self.digest.hex());
+        Err(other.of(Document::Download(self.platform), self.from))
     }
 }
 
@@ -219,10 +212,9 @@ impl MetadataRequest<'_> {
     }
 
     fn contradicts(&self, contradiction: Contradiction) -> Error {
-        Error::Contradiction {
-            what: Document::Download(self.platform.clone()),
-            url: self.shown.clone(),
-            contradiction: Box::new(contradiction),
-        }
+        contradiction.of(
+            Document::Download(self.platform.clone()),
+            self.shown.clone(),
+        )
     }
 }

@@ -12,7 +12,7 @@ mod listing;
 mod metadata;
 mod service;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
@@ -23,7 +23,7 @@ use url::Url;
 
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
-use super::fetch::{self, Access, RequestKind};
+use super::fetch::{self, Access};
 use super::location::Renewal;
 use super::package::PackageMetadata;
 use super::{AvailableVersions, BadEntries, ReleaseAnswer};
@@ -112,7 +112,7 @@ impl Origin {
                 .authorization(service.auth.secret.clone(), &service.base)
                 .whole(limit)
         };
-        service.access.send(RequestKind::Document, request).await
+        service.access.document(request).await
     }
 
     /// Requests a document whose URL comes from metadata. It is public, so the request carries no token.
@@ -124,7 +124,7 @@ impl Origin {
         limit: u64,
     ) -> Result<release::Document, Error> {
         let request = || Request::new(Method::GET, url.clone(), &service.named).whole(limit);
-        let answer = service.access.send(RequestKind::Document, request).await?;
+        let answer = service.access.document(request).await?;
         let answer = fetch::successful(&what, answer, &RequestAuth::none())?;
         let name = url.path_segments().and_then(|mut all| all.next_back());
         Ok(release::Document {
@@ -255,14 +255,14 @@ impl Origin {
             },
             None => self.discover(provider, version).await?,
         };
-        let every = self.metadata_of_all(found, provider, version, others.clone());
+        let every = self.metadata_of_all(found, provider, version, others);
         let (mut found, absent) = every.await?;
         found.sort_by(|a, b| a.platform.cmp(&b.platform));
         let Some(first) = found.first() else {
-            let nothing = Release::unproven(provider, version.version(), Vec::new());
             return Ok(ReleaseAnswer {
+                release: None,
                 absent,
-                ..ReleaseAnswer::of(others, nothing)
+                reported: BTreeSet::new(),
             });
         };
         let service = self.service(provider.hostname()).await?;
@@ -295,9 +295,9 @@ impl Origin {
             notes: unverified.into_iter().collect(),
         };
         Ok(ReleaseAnswer {
-            reported,
+            release: Some(release),
             absent,
-            ..ReleaseAnswer::of(others, release)
+            reported,
         })
     }
 }

@@ -1,15 +1,25 @@
-//! The provider registry of a host.
+//! The provider registry of a host, and service discovery, which finds it
+//! ([clients: service discovery](crate::clients#service-discovery)).
 
 use std::sync::{Arc, PoisonError};
 
-use super::Origin;
+use reqwest::header::ACCEPT;
+use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::super::auth::RequestAuth;
-use super::super::discovery::{self, ServiceLocation};
-use super::super::error::Error;
-use super::super::fetch::Access;
+use super::super::error::{Contradiction, Document, Error};
+use super::super::fetch::{self, Access};
+use super::Origin;
 use crate::address::Hostname;
+use crate::http::{Request, Shown};
+use crate::protocol::discovery::services;
+
+/// The largest discovery document in bytes, which is the limit of clients.
+const LARGEST: u64 = 1 << 20;
+const SERVICE: &str = "providers.v1";
+/// The most hosts whose services are remembered. Clients of a server may name any number.
+const MOST_HOSTS: usize = 4_096;
 
 /// The provider registry of one host.
 #[derive(Clone)]
@@ -27,9 +37,6 @@ pub(super) struct Service {
     pub(super) is_verified: bool,
 }
 
-/// The most hosts whose services are remembered. Clients of a server may name any number.
-const MOST_HOSTS: usize = 4_096;
-
 impl Origin {
     pub(super) async fn service(&self, host: &Hostname) -> Result<Service, Error> {
         let cell = {
@@ -41,48 +48,160 @@ impl Origin {
             }
             services.entry(host.clone()).or_default().clone()
         };
-        let found = cell.get_or_try_init(|| self.find(host));
+        let found = cell.get_or_try_init(|| Service::find(&self.access, host));
         found.await.cloned()
     }
+}
 
-    async fn find(&self, host: &Hostname) -> Result<Service, Error> {
-        let access = &self.access;
+impl Service {
+    /// Finds a host's provider registry: in the `host` block of the CLI configuration, otherwise in the host's discovery document.
+    ///
+    /// # Errors
+    /// The host has no provider registry, or its document is invalid.
+    async fn find(access: &Access, host: &Hostname) -> Result<Self, Error> {
         let auth = access.auth(host).await;
         let names_host = match auth.is_from_program() {
             // A program may answer for every host that a client of a server names.
             true => !access.http.every_host_is_a_stranger(),
             false => auth.secret.is_some(),
         };
-        if names_host || access.credentials.services(host)?.is_some() {
+        let configured = access.credentials.services(host)?;
+        let named = access.http.base(host.as_ascii())?;
+        if names_host || configured.is_some() {
             // The user's own configuration names the host.
-            access.http.trust(&access.http.base(host.as_ascii())?);
+            access.http.trust(&named);
         }
-        let found = discovery::provider_registry(access, host, &auth).await?;
-        let ServiceLocation {
-            base,
-            is_verified,
-            is_own,
-        } = found;
-        let mut access = access.clone();
-        let named = match access.credentials.services(host)? {
-            Some(_) => {
-                // For this provider registry alone: a client of a server may name the same host as a provider's.
-                access.http = access.http.naming(&base);
-                base.clone()
-            }
-            None => access.http.base(host.as_ascii())?,
+        let document = named.join(".well-known/terraform.json");
+        let document = document.unwrap_or_else(|_| named.clone());
+        let Some(services) = configured else {
+            return Self::discover(access, host, auth, named, document).await;
         };
+        let service = services.get(SERVICE);
+        let service =
+            service.ok_or_else(|| no_service(host, true, services.keys(), String::new()))?;
+        let base = place(&document, document.clone().into(), Ok(service))?;
+        let mut access = access.clone();
+        // For this provider registry alone: a client of a server may name the same host as a provider's.
+        access.http = access.http.naming(&base);
+        Ok(Self {
+            access,
+            named: base.clone(),
+            base,
+            auth,
+            is_verified: true,
+        })
+    }
+
+    /// Reads the host's discovery document.
+    async fn discover(
+        access: &Access,
+        host: &Hostname,
+        auth: RequestAuth,
+        named: Url,
+        document: Url,
+    ) -> Result<Self, Error> {
+        let request = || {
+            Request::new(Method::GET, document.clone(), &named)
+                .header(ACCEPT, "application/json")
+                .authorization(auth.secret.clone(), &named)
+                .whole(LARGEST)
+        };
+        let answer = access.document(request).await?;
+        if answer.status() == StatusCode::NOT_FOUND {
+            return Err(no_service(host, false, [], fetch::absence(&answer)));
+        }
+        let what = Document::Discovery;
+        let answer = fetch::json_only(&what, fetch::successful(&what, answer, &auth)?)?;
+        let (is_verified, is_own) = (answer.is_verified(), !answer.is_elsewhere());
+        let (final_url, shown) = (answer.url().clone(), answer.shown());
+        let services = fetch::json(&what, answer, services)?;
+        let service = services.get(SERVICE);
+        let service =
+            service.ok_or_else(|| no_service(host, false, services.keys(), String::new()))?;
+        let service = service.as_deref().map_err(String::as_str);
+        let base = place(&final_url, shown, service)?;
         // Send the token to another host only if the host's own discovery document names that host.
         let auth = match is_own || base.origin() == named.origin() {
             true => auth,
             false => RequestAuth::redirected(),
         };
-        Ok(Service {
-            access,
+        Ok(Self {
+            access: access.clone(),
             base,
             named,
             auth,
             is_verified,
         })
+    }
+}
+
+/// The error for services without a provider registry of the known protocol version. It lists the other versions.
+fn no_service<'a>(
+    host: &Hostname,
+    configured: bool,
+    services: impl IntoIterator<Item = &'a String>,
+    answer: String,
+) -> Error {
+    let others = services.into_iter();
+    Error::NoService {
+        host: host.clone(),
+        configured,
+        answer,
+        others: others
+            .filter(|name| name.starts_with("providers."))
+            .cloned()
+            .collect(),
+    }
+}
+
+/// Resolves the URL of a service against the URL of the document, which errors show in the given form. `Err` is JSON that is not text, for the
+/// message.
+fn place(document: &Url, shown: Shown, service: Result<&str, &str>) -> Result<Url, Error> {
+    let url = service.ok().and_then(|text| join(document, text));
+    url.ok_or_else(|| {
+        let received = service.map_or_else(str::to_owned, |text| Shown::from(text).to_string());
+        Contradiction::new(SERVICE, "a URL without a user's name", &received)
+            .of(Document::Discovery, shown)
+    })
+}
+
+/// A service's URL, which may be relative to the document.
+fn join(document: &Url, text: &str) -> Option<Url> {
+    let mut url = document.join(text).ok()?;
+    url.set_fragment(None);
+    let sound = matches!(url.scheme(), "http" | "https")
+        && url.username().is_empty()
+        && url.password().is_none();
+    sound.then_some(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_are_relative_to_the_document_or_somewhere_else() {
+        let document = Url::parse("https://example.com/.well-known/terraform.json").unwrap();
+        let at = |text| join(&document, text).map(String::from);
+        assert_eq!(
+            at("/v1/providers/#x").as_deref(),
+            Some("https://example.com/v1/providers/")
+        );
+        assert_eq!(
+            at("p/").as_deref(),
+            Some("https://example.com/.well-known/p/")
+        );
+        assert_eq!(
+            at("https://other.example/p").as_deref(),
+            Some("https://other.example/p")
+        );
+        for refused in [
+            "https://u:p@example.com/",
+            "ftp://example.com/",
+            "https://[",
+            "file:///etc/",
+        ] {
+            assert_eq!(at(refused), None, "{refused}");
+        }
     }
 }
