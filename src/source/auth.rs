@@ -73,31 +73,11 @@ impl RequestAuth {
         }
     }
 
-    pub(super) fn of_token(
-        host: &Hostname,
-        token: Result<Option<Credential>, credentials::Error>,
-    ) -> Self {
-        Self::of(token, |found_in| match found_in {
-            Some(found_in) => AuthTried::Token { found_in },
-            None => AuthTried::NoToken { host: host.clone() },
-        })
-    }
-
-    pub(super) fn of_login(
-        host: &str,
-        login: Result<Option<Credential>, credentials::Error>,
-    ) -> Self {
-        Self::of(login, |found_in| match found_in {
-            Some(found_in) => AuthTried::Login { found_in },
-            None => AuthTried::NoLogin {
-                host: host.to_owned(),
-            },
-        })
-    }
-
-    fn of(
+    /// The credentials that were found, which are of the kind `sent`; `none` tells that none were found.
+    pub(super) fn of(
         found: Result<Option<Credential>, credentials::Error>,
-        tried: impl FnOnce(Option<FoundIn>) -> AuthTried,
+        sent: impl FnOnce(FoundIn) -> AuthTried,
+        none: AuthTried,
     ) -> Self {
         let (found, failure) = match found {
             Ok(found) => (found, None),
@@ -105,7 +85,7 @@ impl RequestAuth {
         };
         Self {
             secret: found.as_ref().and_then(Credential::authorization),
-            tried: tried(found.map(|credential| credential.found_in)),
+            tried: found.map_or(none, |credential| sent(credential.found_in)),
             failure,
         }
     }

@@ -7,12 +7,11 @@ use reqwest::StatusCode;
 use reqwest::header::ETAG;
 
 use super::error::Error;
-use super::location::PackageLocation;
 use super::location::RemoteMetadata;
 use crate::blob::MOST_RESUMPTIONS;
 use crate::digest::{Algorithm, Hasher};
 use crate::disk::temp_file::{TempFile, TempFileWriter};
-use crate::http::{Answer, LEAST_FLOW, Retry, Transient};
+use crate::http::{LEAST_FLOW, Retry, Transient};
 use crate::release::Expected;
 
 /// A package that is downloaded into a temporary file.
@@ -38,7 +37,7 @@ impl<'a> PackageDownload<'a> {
 
     /// Downloads the package, and resumes after a lost connection.
     pub(super) async fn run(mut self) -> Result<(TempFile, Expected), Error> {
-        let PackageLocation { access, url, .. } = &self.metadata.location;
+        let RemoteMetadata { access, url, .. } = self.metadata;
         let mut retry = Retry::new(access.request_limits.packages);
         let (mut furthest, mut resumptions) = (0, 0);
         while let Err(error) = self.attempt().await {
@@ -63,24 +62,15 @@ impl<'a> PackageDownload<'a> {
         if self.etag.is_none() && self.metadata.digest.is_none() {
             self.start_over()?;
         }
-        let RemoteMetadata {
-            location, opened, ..
-        } = self.metadata;
-        let opened = match opened {
-            Some(opened) => opened.take(&location.access.http).await,
-            None => None,
-        };
-        let mut answer = match opened {
-            Some(answer) => answer,
-            None => location.ask(self.size, self.etag.as_deref()).await?,
-        };
+        let answer = self.metadata.opened_or_ask(self.size, self.etag.as_deref());
+        let mut answer = answer.await?;
         if answer.status() != StatusCode::PARTIAL_CONTENT {
             self.start_over()?;
         }
-        if self
-            .announced(&answer)
-            .is_some_and(|size| size > self.metadata.largest())
-        {
+        // The size of the whole package, as the server announces it.
+        let rest = answer.content_length();
+        let announced = rest.and_then(|rest| self.size.checked_add(rest));
+        if announced.is_some_and(|size| size > self.metadata.largest()) {
             return Err(self.metadata.too_large());
         }
         self.etag = answer.header(ETAG).filter(|etag| !etag.starts_with("W/"));
@@ -103,11 +93,5 @@ impl<'a> PackageDownload<'a> {
             self.size = 0;
         }
         Ok(())
-    }
-
-    /// The size of the whole package, as the server announces it.
-    fn announced(&self, answer: &Answer) -> Option<u64> {
-        let rest = answer.content_length()?;
-        self.size.checked_add(rest)
     }
 }

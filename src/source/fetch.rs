@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
 use url::Url;
 
-use super::auth::RequestAuth;
+use super::auth::{AuthTried, RequestAuth};
 use super::error::{Document, Error, is_json};
 use super::opened::OpenAnswers;
 use crate::address::Hostname;
@@ -63,7 +63,8 @@ impl Access {
             Ok(url) if self.http.is_unnamed(&url) => Ok(None),
             _ => self.credentials.for_origin(host).await,
         };
-        let auth = RequestAuth::of_token(host, token);
+        let none = AuthTried::NoToken { host: host.clone() };
+        let auth = RequestAuth::of(token, |found_in| AuthTried::Token { found_in }, none);
         self.report_credential(&host.to_string(), &auth);
         auth
     }
@@ -76,7 +77,8 @@ impl Access {
             true => Ok(None),
             false => self.credentials.for_package(url),
         };
-        let auth = RequestAuth::of_login(&host, login);
+        let none = AuthTried::NoLogin { host: host.clone() };
+        let auth = RequestAuth::of(login, |found_in| AuthTried::Login { found_in }, none);
         if auth.secret.is_some() {
             self.report_credential(&host, &auth);
         }

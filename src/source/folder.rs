@@ -198,7 +198,7 @@ impl Folder {
 
     fn choose(&self, type_name: &str, version: Option<&Version>) -> Result<Version, Error> {
         if self.files.is_empty() {
-            return Err(Error::Empty(self.other_zips()));
+            return Err(Error::NoZip(self.other_zips()));
         }
         let types: BTreeSet<&str> = self
             .files

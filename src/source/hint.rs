@@ -115,7 +115,7 @@ impl Hint for SourceAddrError {
 impl Hint for folder::Error {
     fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::Disk(_) | Self::Empty(_) => {
+            Self::Disk(_) | Self::NoZip(_) => {
                 "name the folder that the release process writes, such as `dist`"
             }
             Self::SeveralVersions { .. } => "choose one: `--provider ADDR@VERSION`",
@@ -140,7 +140,7 @@ impl Hint for folder::Error {
             Self::ProviderManifest { .. } => {
                 r#"write it as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#
             }
-            Self::NoVersion { .. } | Self::Checksums(_) | Self::NoZip(_) => return None,
+            Self::NoVersion { .. } | Self::Checksums(_) => return None,
         };
         Some(text.to_owned())
     }

@@ -22,23 +22,16 @@ use crate::platform::Platform;
 /// another problem.
 const MOST_RENEWALS: u32 = 2;
 
-/// A package at a URL that may expire.
+/// A package at a URL that may expire, with the metadata that the source provides.
 #[derive(Clone, Debug)]
-pub(super) struct PackageLocation {
+pub struct RemoteMetadata {
     pub(super) access: Access,
     pub(super) url: Url,
     /// The URL that the user named, from whose responses this URL comes.
     pub(super) named: Url,
-    /// The package's platform.
-    pub(super) platform: Platform,
     /// Requests another URL when this one has expired.
     pub(super) renewal: Option<Renewal>,
-}
-
-/// A package at a URL, with the metadata that the source provides.
-#[derive(Clone, Debug)]
-pub struct RemoteMetadata {
-    pub(super) location: PackageLocation,
+    pub(super) platform: Platform,
     /// The digest, if the source provides it.
     pub(super) digest: Option<Digest>,
     /// The size in bytes, if the source provides it.
@@ -52,21 +45,33 @@ pub struct RemoteMetadata {
 impl RemoteMetadata {
     /// The largest package that is read, in bytes.
     pub(super) fn largest(&self) -> u64 {
-        self.location.access.request_limits.package_bytes
+        self.access.request_limits.package_bytes
     }
 
     /// The error of a size above the limit.
     pub(super) fn too_large(&self) -> Error {
         Error::Http(http::Error::Large {
-            url: self.location.url.clone().into(),
+            url: self.url.clone().into(),
             limit: self.largest(),
         })
     }
-}
 
-impl PackageLocation {
     pub(super) fn what(&self) -> Document {
         Document::Package(self.platform.clone())
+    }
+
+    /// The response that was opened to learn the size, the first time; otherwise a new one.
+    pub(super) async fn opened_or_ask(
+        &self,
+        from: u64,
+        etag: Option<&str>,
+    ) -> Result<Answer, Error> {
+        if let Some(opened) = &self.opened
+            && let Some(answer) = opened.take(&self.access.http).await
+        {
+            return Ok(answer);
+        }
+        self.ask(from, etag).await
     }
 
     /// Requests the package from an offset on, at its latest URL. With an `ETag`, the server sends the rest only if that is

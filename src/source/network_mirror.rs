@@ -17,7 +17,7 @@ use url::Url;
 use super::auth::RequestAuth;
 use super::error::{Contradiction, Document, Error};
 use super::fetch::{self, Access};
-use super::location::{PackageLocation, RemoteMetadata};
+use super::location::RemoteMetadata;
 use super::package::{self, PackageMetadata};
 use super::{AvailableVersion, AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
@@ -180,13 +180,6 @@ impl NetworkMirror {
         let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else {
             return Err(contradicts(Contradiction::url("url", &archive.url)));
         };
-        let location = PackageLocation {
-            access: self.0.access.clone(),
-            url,
-            named: self.0.base.clone(),
-            platform: platform.clone(),
-            renewal: None,
-        };
         let mut hashes = Vec::new();
         for text in archive.hashes {
             let hash = PackageHash::claimed(&text);
@@ -195,7 +188,11 @@ impl NetworkMirror {
         }
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
         Ok(RemoteMetadata {
-            location,
+            access: self.0.access.clone(),
+            url,
+            named: self.0.base.clone(),
+            renewal: None,
+            platform: platform.clone(),
             // With several `zh` hashes, clients accept a package that matches any of them.
             digest: digests.first().filter(|_| digests.len() == 1).copied(),
             size: None,

@@ -16,7 +16,7 @@ use super::download::PackageDownload;
 use super::error::{Contradiction, Error};
 use super::location::RemoteMetadata;
 use super::opened::Opened;
-use super::source_package::{PackageBytes, RemotePackage, SourcePackage};
+use super::source_package::{PackageBytes, SourcePackage};
 use crate::archive::{self, Archive, Limits};
 use crate::digest::Digest;
 use crate::disk::temp_file::{Permit, TempFile};
@@ -72,7 +72,7 @@ pub fn first_unsized_batch(release: &Release<PackageMetadata>) -> Option<Vec<Pla
     let packages = release.packages.iter();
     let mut lacking = packages.filter_map(|package| match &package.location {
         PackageMetadata::Remote(remote) if remote.lacks_size() => {
-            let limit = remote.location.access.open_answers.limit();
+            let limit = remote.access.open_answers.limit();
             Some((limit, package.platform.clone()))
         }
         PackageMetadata::Remote(_) | PackageMetadata::Complete(_) => None,
@@ -119,7 +119,7 @@ pub(super) async fn resolve(
             .filter_map(RemoteMetadata::remote)
             .collect());
     };
-    let temp_files = first.location.access.temp_files.clone();
+    let temp_files = first.access.temp_files.clone();
     let permit = match temp_files.acquire(left).now_or_never() {
         Some(permit) => permit,
         None => {
@@ -147,17 +147,12 @@ pub(super) async fn resolve(
 
 /// Requests the sizes that the source does not provide.
 async fn requested(all_metadata: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetadata>, Error> {
-    let count = all_metadata
-        .iter()
-        .filter(|metadata| metadata.lacks_size())
-        .count();
-    let mut permits = match all_metadata.iter().find(|metadata| metadata.lacks_size()) {
-        Some(first) => {
-            let answers = &first.location.access.open_answers;
-            answers.permits(count).await.into_iter()
-        }
-        None => return Ok(all_metadata),
+    let lacking = all_metadata.iter().filter(|one| one.lacks_size());
+    let Some(first) = lacking.clone().next() else {
+        return Ok(all_metadata);
     };
+    let permits = first.access.open_answers.permits(lacking.count()).await;
+    let mut permits = permits.into_iter();
     let asked = all_metadata.into_iter().map(|mut metadata| {
         let permit = match metadata.lacks_size() {
             true => permits.next(),
@@ -166,7 +161,7 @@ async fn requested(all_metadata: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetada
         async move {
             if let Some(permit) = permit {
                 // The response stays open, and the upload reads it.
-                let answer = metadata.location.ask(0, None).await?;
+                let answer = metadata.ask(0, None).await?;
                 metadata.size = answer.content_length();
                 metadata.opened = Some(Opened::new(answer, permit));
             }
@@ -186,15 +181,10 @@ impl RemoteMetadata {
     /// The package, if its size and digest are known.
     fn remote(&self) -> Option<SourcePackage> {
         let (digest, size) = (self.digest?, self.size?);
-        let expected = Expected { digest, size };
-        Some(SourcePackage {
-            bytes: PackageBytes::Remote(Box::new(RemotePackage {
-                location: self.location.clone(),
-                opened: self.opened.clone(),
-                expected,
-            })),
-            expected,
-        })
+        Some(SourcePackage::remote(
+            self.clone(),
+            Expected { digest, size },
+        ))
     }
 
     /// Downloads the package if its size or digest is still unknown. If the file is not kept, the upload downloads the package again.
@@ -209,19 +199,13 @@ impl RemoteMetadata {
         // If the source provides a digest, it is used here. A package that differs from it is refused when it is published.
         let digest = self.digest.unwrap_or(found.digest);
         let expected = Expected { digest, ..found };
+        if !keeps {
+            return Ok(SourcePackage::remote(self, expected));
+        }
+        let _permit = permit;
         Ok(SourcePackage {
+            bytes: PackageBytes::TempFile { file, _permit },
             expected,
-            bytes: match keeps {
-                true => PackageBytes::TempFile {
-                    file,
-                    _permit: permit,
-                },
-                false => PackageBytes::Remote(Box::new(RemotePackage {
-                    location: self.location,
-                    opened: None,
-                    expected,
-                })),
-            },
         })
     }
 
@@ -238,8 +222,8 @@ impl RemoteMetadata {
             return Ok(());
         }
         let h1 = h1(file, permit).await.map_err(|source| Error::Archive {
-            what: self.location.what(),
-            url: self.location.url.clone().into(),
+            what: self.what(),
+            url: self.url.clone().into(),
             source,
         })?;
         if hashes.contains(&h1) {
@@ -248,7 +232,7 @@ impl RemoteMetadata {
         let received: Vec<_> = zh.into_iter().chain([h1]).collect();
         let expected = printable(&listed(hashes, FEW));
         let other = Contradiction::new("hash", expected, &listed(&received, FEW));
-        Err(other.of(self.location.what(), self.location.url.clone()))
+        Err(other.of(self.what(), self.url.clone()))
     }
 }
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::error::Error;
-use super::location::PackageLocation;
-use super::opened::Opened;
+use super::location::RemoteMetadata;
 use crate::blob::{self, BlobInfo, BlobSource, Body, File, ReadError, Shared};
 use crate::disk;
 use crate::disk::temp_file::{Permit, TempFile};
@@ -37,13 +36,19 @@ pub(super) enum PackageBytes {
 /// A package at a URL.
 #[derive(Clone, Debug)]
 pub(super) struct RemotePackage {
-    pub(super) location: PackageLocation,
-    /// The open response from whose headers the size comes.
-    pub(super) opened: Option<Opened>,
-    pub(super) expected: Expected,
+    metadata: RemoteMetadata,
+    expected: Expected,
 }
 
 impl SourcePackage {
+    /// A package at a URL.
+    pub(super) fn remote(metadata: RemoteMetadata, expected: Expected) -> Self {
+        Self {
+            bytes: PackageBytes::Remote(Box::new(RemotePackage { metadata, expected })),
+            expected,
+        }
+    }
+
     /// The package, which several destinations read: it is downloaded once. The permit is for its file.
     #[must_use]
     pub fn shared(self, permit: &Arc<Permit>) -> Self {
@@ -111,14 +116,11 @@ impl BlobSource for RemotePackage {
     }
 
     async fn open(&self, from: u64) -> blob::Opened<Error> {
-        let first = match self.opened.as_ref().filter(|_| from == 0) {
-            Some(opened) => opened.take(&self.location.access.http).await,
-            None => None,
+        let answer = match from {
+            0 => self.metadata.opened_or_ask(from, None).await,
+            _ => self.metadata.ask(from, None).await,
         };
-        let answer = match first {
-            Some(answer) => answer,
-            None => self.location.ask(from, None).await.map_err(failed)?,
-        };
+        let answer = answer.map_err(failed)?;
         blob::received(answer, from, Some(self.expected.size))
     }
 }

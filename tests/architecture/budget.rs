@@ -44,7 +44,7 @@ const BUDGETS: [(&str, usize); 52] = [
     ("credentials", 2181),
     ("blob", 653),
     ("configuration", 707),
-    ("source", 3189),
+    ("source", 3109),
     ("store", 4097),
     ("outcome", 716),
     ("publish", 1975),

@@ -15,11 +15,11 @@ pub enum Error {
     /// A file cannot be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// The folder has no file of any release. These are the zips with other names, sorted.
+    /// The folder has no zip of a release. These are the zips with other names, sorted.
     #[error(
-        "the folder has no release\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS{}", other(.0)
+        "the folder has no zip of a release\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS{}", other(.0)
     )]
-    Empty(Vec<String>),
+    NoZip(Vec<String>),
     /// The folder has releases of other provider types only.
     #[error("the folder has no release of this type\n  expected {asked}\n  has {}", .found.join(", "))]
     OtherType {
@@ -55,9 +55,6 @@ pub enum Error {
         /// The checksum document, if the text holds a copy of it and the signature is one of text.
         clearsigned: Option<String>,
     },
-    /// The folder has documents but no zip, except for those with other names.
-    #[error("the folder has no zip\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip{}", other(.0))]
-    NoZip(Vec<String>),
     /// The folder lacks a zip that the checksum document lists.
     #[error("a zip of the checksum document is missing\n  expected {}", printable(.name))]
     ListedZipMissing { name: String },
@@ -113,8 +110,7 @@ impl Error {
             Self::ProviderManifestAltered { .. } => Category::Untrusted,
             Self::ProviderManifest { source, .. } => source.category(),
             Self::SamePlatform { .. } | Self::ArmouredSignature { .. } => Category::Malformed,
-            Self::Empty { .. }
-            | Self::NoVersion { .. }
+            Self::NoVersion { .. }
             | Self::NoChecksums { .. }
             | Self::NoZip(_)
             | Self::ListedZipMissing { .. }

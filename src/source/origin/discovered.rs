@@ -9,7 +9,7 @@ use crate::address::ProviderAddr;
 use crate::json;
 use crate::oci::MOST_PLATFORMS;
 use crate::platform::Platform;
-use crate::release::{self};
+use crate::release;
 use crate::trust::limits;
 use crate::version::SpelledVersion;
 
@@ -21,24 +21,14 @@ const LIKELY: [&str; 4] = [
     "linux_arm64",
 ];
 
-/// The packages and platforms found for a version whose platforms are not listed.
-#[derive(Default)]
-pub(super) struct Discovered {
-    /// The packages whose metadata was requested.
-    pub(super) found: Vec<Metadata>,
-    /// The other platforms that have packages.
-    pub(super) others: Vec<Platform>,
-    /// The checksum document, if it was read to find the platforms.
-    pub(super) checksums: Option<release::Document>,
-}
-
 impl Origin {
-    /// Finds the platforms of a version whose list has none: in the metadata of one package, otherwise in the checksum document.
+    /// Finds the platforms of a version whose list has none: in the metadata of one package, otherwise in the checksum document. Returns the
+    /// metadata, the other platforms that have packages, and the checksum document if it was read.
     pub(super) async fn discover(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-    ) -> Result<Discovered, Error> {
+    ) -> Result<(Vec<Metadata>, Vec<Platform>, Option<release::Document>), Error> {
         for platform in LIKELY.iter().filter_map(|text| text.parse().ok()) {
             let Ok(first) = self.metadata(provider, version, &platform).await? else {
                 continue;
@@ -64,12 +54,8 @@ impl Origin {
                 checksums = Some(document);
             }
             others.retain(|other| *other != platform);
-            return Ok(Discovered {
-                found: vec![first],
-                others,
-                checksums,
-            });
+            return Ok((vec![first], others, checksums));
         }
-        Ok(Discovered::default())
+        Ok(Default::default())
     }
 }

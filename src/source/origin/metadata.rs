@@ -7,7 +7,7 @@ use url::Url;
 
 use super::super::error::{Contradiction, Document, Error};
 use super::super::fetch::Access;
-use super::super::location::{PackageLocation, RemoteMetadata, Renewal};
+use super::super::location::{RemoteMetadata, Renewal};
 use super::super::package::PackageMetadata;
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
@@ -40,9 +40,7 @@ pub(super) struct Metadata {
     pub(super) digest: Digest,
     /// The URL of the response.
     from: Shown,
-    location: PackageLocation,
-    /// The size in bytes, if the origin provides it.
-    size: Option<u64>,
+    remote: RemoteMetadata,
     /// The URL of the checksum document.
     pub(super) checksums: Option<Url>,
     /// The URL of the signature of the checksum document.
@@ -81,17 +79,20 @@ impl Metadata {
         };
         Ok(Self {
             platform: asked.platform.clone(),
-            location: PackageLocation {
+            remote: RemoteMetadata {
                 access: asked.access.clone(),
                 url: asked.place("download_url", &said.download_url)?,
                 named: asked.named.clone(),
-                platform: asked.platform.clone(),
                 renewal: None,
+                platform: asked.platform.clone(),
+                digest: Some(digest),
+                size,
+                hashes: Vec::new(),
+                opened: None,
             },
             file_name: said.filename,
             digest,
             from: asked.shown.clone(),
-            size,
             checksums: url("shasums_url", &said.shasums_url)?,
             signature: url("shasums_signature_url", &said.shasums_signature_url)?,
             keys: keys(said.keys.clone(), asked),
@@ -103,31 +104,23 @@ impl Metadata {
     }
 
     /// `renewal` requests the metadata again when the download URL has expired.
-    pub(super) fn package(self, renewal: Renewal) -> Package<PackageMetadata> {
+    pub(super) fn package(mut self, renewal: Renewal) -> Package<PackageMetadata> {
+        self.remote.renewal = Some(renewal);
         Package {
             platform: self.platform,
             file_name: self.file_name,
             expected: Expected {
                 digest: self.digest,
-                size: self.size.unwrap_or_default(),
+                size: self.remote.size.unwrap_or_default(),
             },
-            location: PackageMetadata::Remote(Box::new(RemoteMetadata {
-                location: PackageLocation {
-                    renewal: Some(renewal),
-                    ..self.location
-                },
-                digest: Some(self.digest),
-                size: self.size,
-                hashes: Vec::new(),
-                opened: None,
-            })),
+            location: PackageMetadata::Remote(Box::new(self.remote)),
         }
     }
 
     /// The URL of the package, if it still has this digest.
     pub(super) fn place_of(self, digest: Digest) -> Result<Url, Error> {
         if self.digest == digest {
-            return Ok(self.location.url);
+            return Ok(self.remote.url);
         }
         let other = Contradiction::new("shasum", digest.hex(), &self.digest.hex());
         Err(other.of(Document::Download(self.platform), self.from))

@@ -29,14 +29,12 @@ use super::package::PackageMetadata;
 use super::{AvailableVersions, BadEntries, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Note;
-use crate::digest::Digest;
 use crate::http::{Answer, Request};
 use crate::platform::{Platform, Platforms};
 use crate::protocol::provider_registry::{DownloadMetadata, VersionList};
 use crate::release::{self, Package, Release};
 use crate::trust::limits;
 use crate::version::SpelledVersion;
-use discovered::Discovered;
 use listing::available_versions;
 use metadata::{Metadata, MetadataRequest};
 use service::Service;
@@ -141,28 +139,19 @@ impl Origin {
         version: &SpelledVersion,
     ) -> Vec<Package<PackageMetadata>> {
         let packages = found.into_iter().map(|metadata| {
-            let (origin, provider, version) = (self.clone(), provider.clone(), version.clone());
             let (platform, digest) = (metadata.platform.clone(), metadata.digest);
+            let asked = Arc::new((self.clone(), provider.clone(), version.clone(), platform));
             metadata.package(Renewal::new(move || {
-                let (origin, provider, version) =
-                    (origin.clone(), provider.clone(), version.clone());
-                let platform = platform.clone();
-                async move { origin.place(&provider, &version, &platform, digest).await }.boxed()
+                let asked = Arc::clone(&asked);
+                async move {
+                    let (origin, provider, version, platform) = &*asked;
+                    let now = origin.metadata(provider, version, platform).await?.ok();
+                    now.map(|metadata| metadata.place_of(digest)).transpose()
+                }
+                .boxed()
             }))
         });
         packages.collect()
-    }
-
-    /// The current URL of a package; `None` if the origin does not have it any more.
-    async fn place(
-        &self,
-        provider: &ProviderAddr,
-        version: &SpelledVersion,
-        platform: &Platform,
-        digest: Digest,
-    ) -> Result<Option<Url>, Error> {
-        let now = self.metadata(provider, version, platform).await?.ok();
-        now.map(|metadata| metadata.place_of(digest)).transpose()
     }
 
     /// Requests the metadata of these platforms, and adds it to what was found before. Keys are kept from one response only. Also returns what the
@@ -232,10 +221,9 @@ impl Origin {
         provider: &ProviderAddr,
         version: &SpelledVersion,
     ) -> Result<Vec<Platform>, Error> {
-        let discovered = self.discover(provider, version).await?;
-        let found = discovered.found.into_iter();
-        let platforms = found.map(|metadata| metadata.platform);
-        Ok(platforms.chain(discovered.others).collect())
+        let (found, others, _) = self.discover(provider, version).await?;
+        let platforms = found.into_iter().map(|metadata| metadata.platform);
+        Ok(platforms.chain(others).collect())
     }
 
     pub(super) async fn release(
@@ -244,15 +232,8 @@ impl Origin {
         version: &SpelledVersion,
         platforms: &Platforms,
     ) -> Result<ReleaseAnswer, Error> {
-        let Discovered {
-            found,
-            others,
-            checksums,
-        } = match platforms.named() {
-            Some(platforms) => Discovered {
-                others: platforms.to_vec(),
-                ..Discovered::default()
-            },
+        let (found, others, checksums) = match platforms.named() {
+            Some(platforms) => (Vec::new(), platforms.to_vec(), None),
             None => self.discover(provider, version).await?,
         };
         let every = self.metadata_of_all(found, provider, version, others);
