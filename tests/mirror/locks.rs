@@ -278,7 +278,7 @@ fn a_configuration_combines_the_requirements_of_its_modules() {
     scene.write("root/part/main.tf", "terraform {");
     scene
         .mirror("--from-config root")
-        .says(1, "error root/part { 1");
+        .says(1, "error root/part { main.tf:1");
     scene.write(
         "root/main.tf",
         "module \"far\" {\n  source = \"git::https://example.com/x\"\n}\n".to_owned()
