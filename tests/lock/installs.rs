@@ -52,8 +52,11 @@ pub fn install(scene: &Scene, arguments: &str) -> Run {
     scene.tfoci(all.split_whitespace())
 }
 
+/// The packages of a working directory. `tofu` leaves an empty file beside each, which it locks while it installs, and makes anew if it is gone.
 pub fn providers(scene: &Scene, directory: &str) -> BTreeMap<String, String> {
-    judge::tree(&scene.path(format!("{directory}/.terraform/providers")))
+    let mut tree = judge::tree(&scene.path(format!("{directory}/.terraform/providers")));
+    tree.retain(|path, _| !path.ends_with(".lock"));
+    tree
 }
 
 #[test]
