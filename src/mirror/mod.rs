@@ -363,8 +363,8 @@ impl<'a> Journey<'a> {
         (missing, wanted)
     }
 
-    /// Requests the release for the platforms that are missing in any destination, and verifies it. Returns it with the platforms for which the source has no
-    /// package; without a release if it has none at all.
+    /// Requests the release for the platforms that are missing in any destination, and verifies it. Returns it with the platforms for which the source
+    /// has no package; without a release if it has none at all.
     async fn release(
         &self,
         selected: &Selected,

@@ -188,7 +188,8 @@ impl AccessControl {
                 Some("") | None => Denied::NoToken,
                 Some(_) => Denied::UnknownToken,
             }),
-            // A token that is known; or what names no provider, for which clients and probes send no token. The page about the server then lists none.
+            // A known token, or a path that names no provider. Clients and probes send no token for such a path, and the page about the server then
+            // lists no provider.
             _ => Ok(None),
         }
     }

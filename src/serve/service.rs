@@ -42,7 +42,7 @@ const LARGEST_FREE: u64 = 16 << 10;
 /// How long an answer waits for the store in total. Clients give up after 10 seconds.
 const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
 /// Why a version that the store lacks cannot be had with `--fill`.
-const NOT_MIRRORED: &str = ", and this server does not mirror it: its origin lacks it, or an option or a limit leaves it out";
+const NOT_MIRRORED: &str = ", and this server does not mirror it: its origin does not have it, or an option or a limit leaves it out";
 /// How long clients and proxies may cache a package: a year, as usual for content that never changes.
 const YEAR: Duration = Duration::from_secs(31_536_000);
 
@@ -524,8 +524,8 @@ impl Asked<'_> {
         Err(self.lacking(&listing, &message))
     }
 
-    /// The answer if a list does not have what a client requests. If the list is old, the store may have it by now, and after 404 clients would silently use another
-    /// installation method.
+    /// The answer if a list does not have what a client requests. If the list is old, the store may have it by now. After 404, clients would silently
+    /// use another installation method.
     fn lacking(&self, listing: &Listing, message: &str) -> Response {
         let reason = match (listing.is_stale, listing.value.is_origin_unreachable) {
             (true, _) => "the store cannot be read now, and did not have this before",

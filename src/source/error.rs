@@ -88,7 +88,7 @@ pub enum Error {
         /// The server's `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// The response is not JSON: it has the content type of another document, as servers send it that do not know JSON, or none.
+    /// The response is not JSON: it has another content type, or none. Servers that do not know JSON send such responses.
     #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
     ContentType {
         what: Document,

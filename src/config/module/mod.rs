@@ -130,7 +130,7 @@ pub struct Stated {
 }
 
 impl Position {
-    /// The same place, for readers elsewhere.
+    /// The same place, with a path that begins with this directory.
     pub(crate) fn below(&self, directory: &Path) -> Self {
         let path = directory.join(&self.path);
         Self { path, ..*self }

@@ -154,8 +154,8 @@ impl Registry {
         rejected.map_or(Ok(()), |(_, error)| Err(error))
     }
 
-    /// Writes a manifest, or tells why the registry did not take it. While another writer stores a blob that the repository has, docker-registry may not know that blob for a moment, so the
-    /// request is then repeated.
+    /// Writes a manifest, or tells why the registry did not take it. While another writer stores a blob that the repository has, docker-registry may not
+    /// know that blob for a moment. The request is then repeated.
     pub(super) async fn put(
         &self,
         repository: &Repository,
