@@ -4,7 +4,7 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::{Stream, StreamExt as _, future, stream};
 use tokio::sync::Semaphore;
@@ -113,6 +113,11 @@ impl SideBySide {
         });
         stream::iter(work).buffered(SPARE + 1)
     }
+}
+
+/// What a mutex guards. It is used even after a panic of the task that held it: no task leaves it half changed.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Starts work that may block, in a thread. It runs to its end even if its result is dropped.

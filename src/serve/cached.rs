@@ -12,7 +12,7 @@
 //! A load goes on after the clients that waited for it have disconnected, so the next request finds the new value.
 
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
@@ -20,6 +20,7 @@ use futures_util::future::{BoxFuture, Shared};
 use moka::future::Cache;
 use tokio::time::timeout;
 
+use crate::jobs::locked;
 use crate::outcome::Failure;
 
 /// How long a failure is reused before the value is loaded again. It is shorter than the `Retry-After` of an answer, so a client that retries
@@ -90,10 +91,6 @@ struct Slot<V> {
 }
 
 type Shelf<V> = Arc<Mutex<Slot<V>>>;
-
-fn locked<V>(shelf: &Shelf<V>) -> MutexGuard<'_, Slot<V>> {
-    shelf.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Shared values by key.
 pub(super) struct Cached<K, V> {

@@ -32,7 +32,7 @@ mod provider;
 pub use page::{GENERATOR, Listed, known_url};
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::{StreamExt as _, stream};
 
@@ -41,7 +41,7 @@ use crate::disk;
 use crate::error::Category;
 use crate::event::{Reporter, Subject};
 use crate::install::{Installed, Installer, Request, Task, by_provider};
-use crate::jobs::SideBySide;
+use crate::jobs::{SideBySide, locked};
 use crate::outcome::{At, Failure, Problem};
 use crate::version::Version;
 
@@ -191,14 +191,9 @@ impl<'a> Site<'a> {
     /// The system reported an error.
     pub fn remove_empty_directories(&self) -> Result<(), disk::Error> {
         let root = &self.request.into;
-        let with_deletions = self.with_deletions();
+        let with_deletions = locked(&self.with_deletions);
         let mut providers = with_deletions.iter();
         providers.try_for_each(|provider| folder::remove_if_empty(root, provider))
-    }
-
-    fn with_deletions(&self) -> MutexGuard<'_, BTreeSet<ProviderAddr>> {
-        let locked = self.with_deletions.lock();
-        locked.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The versions of a provider that clients of the site see. An error of the directory is reported when its `index.json` is written.
@@ -216,7 +211,7 @@ impl<'a> Site<'a> {
         match provider::finish(root, provider, stored, dry_run) {
             Ok(deleted) => {
                 if !deleted.is_empty() && !dry_run {
-                    self.with_deletions().insert(provider.clone());
+                    locked(&self.with_deletions).insert(provider.clone());
                 }
                 for version in deleted {
                     let provider = provider.clone();

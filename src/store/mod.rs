@@ -35,7 +35,6 @@ pub use repo_mut::RepoMut;
 pub use requested::Requested;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::address::ProviderAddr;
 use crate::digest::Digest;
@@ -64,11 +63,6 @@ impl Store {
             _ => Ok(self),
         }
     }
-}
-
-/// What a mutex guards. A panic of another task while it held the mutex leaves nothing half done.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How to find a manifest.

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 
 use crate::disk::FileState;
+use crate::jobs::locked;
 use crate::json;
 use crate::oci::Tags;
-use crate::store::locked;
 
 /// The `index.json` that was parsed last. Every lookup of a tag asks the system whether the file is still the same, since another process may
 /// have replaced it. Reading it for each of thousands of tags would take half a minute, and parsing it minutes.

@@ -14,8 +14,9 @@ use super::{LOCK, Layout};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::{self, staged};
 use crate::event::Reporter;
+use crate::jobs::locked;
 use crate::oci::{self, RawManifest, Repository, Tag, Tags};
-use crate::store::{Error, Move, Tagged, locked};
+use crate::store::{Error, Move, Tagged};
 
 /// How long a task waits for further versions before it writes, as a multiple of the time that the last write took. Writing then takes at most a
 /// third of the time, however large the file gets.

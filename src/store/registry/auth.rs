@@ -13,10 +13,11 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::super::{Error, locked};
+use super::super::Error;
 use super::headers::{self, AuthScheme};
 use crate::credentials::Credential;
 use crate::http::{Answer, Authorization, Http, Payload, Request, Retry, authority};
+use crate::jobs::locked;
 use crate::json::{self, Object};
 use crate::secret::Secret;
 

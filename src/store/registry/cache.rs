@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use tokio::sync::OwnedMutexGuard;
 
 use crate::digest::Digest;
-use crate::store::locked;
+use crate::jobs::locked;
 
 /// The most locations of blobs that are remembered: about a megabyte. Blobs that occur repeatedly do so within a short time,
 /// such as keys, configs and zips that several platforms share. A forgotten blob costs one request.

@@ -30,9 +30,10 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 
-use super::{At, Error, Move, Tagged, locked};
+use super::{At, Error, Move, Tagged};
 use crate::credentials::Credentials;
 use crate::http::Http;
+use crate::jobs::locked;
 use crate::oci::Repository;
 use crate::release::Expected;
 pub use blobs::Lookup;

@@ -12,9 +12,10 @@ use super::{Error, Registry, answer};
 use crate::credentials::Credential;
 use crate::digest::Digest;
 use crate::http::{self, Answer, Request, Retry, authority};
+use crate::jobs::locked;
 use crate::oci::Repository;
+use crate::store::Requested;
 use crate::store::known::KnownRegistry;
-use crate::store::{Requested, locked};
 
 /// The most times that a request is sent until its authentication is accepted: the first answer names the scheme, the second
 /// one may reject a token that was revoked, the third one is final.

@@ -15,10 +15,11 @@ use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
 use crate::event::Transfer;
 use crate::http::{Answer, Authorization, Payload, Request, Retry, Shown, retry_after};
+use crate::jobs::locked;
 use crate::oci::Repository;
 use crate::release::Expected;
 use crate::store::known::KnownRegistry;
-use crate::store::{PutError, Requested, locked};
+use crate::store::{PutError, Requested};
 
 /// The number of times that the upload of a blob may start again from its first byte. Each time may send the whole blob again, so with
 /// more than a few, it would take hours to report that a registry cannot take a large one.
