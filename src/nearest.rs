@@ -12,7 +12,7 @@ pub fn nearest<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let near = candidates.iter().filter_map(|candidate| {
         // The text can be much longer than any word.
         let is_near = text.len().abs_diff(candidate.len()) <= 2 * MOST_CHANGES;
-        let changes = is_near.then(|| changes(&text, candidate))?;
+        let changes = is_near.then(|| strsim::levenshtein(&text, candidate))?;
         // If every character is another one, the words have nothing in common.
         let is_alike = changes <= MOST_CHANGES && changes < candidate.chars().count();
         is_alike.then(|| (!is_swapped(&text, candidate), changes, *candidate))
@@ -39,24 +39,6 @@ fn only_one_with<'a>(text: &str, candidates: &[&'a str]) -> Option<&'a str> {
     first
         .filter(|_| second.is_none() && text.len() >= LEAST_BEGINNING)
         .copied()
-}
-
-/// The number of characters that are inserted, removed or replaced between two words (Levenshtein's distance).
-fn changes(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (place, from) in from.chars().enumerate() {
-        let (mut diagonal, mut left) = (place, place + 1);
-        let mut next = vec![left];
-        for (to, above) in to.iter().zip(row.iter().skip(1)) {
-            let replaced = diagonal + usize::from(from != *to);
-            left = replaced.min(above + 1).min(left + 1);
-            diagonal = *above;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -89,7 +71,5 @@ mod tests {
         ] {
             assert_eq!(nearest(text, &words), meant, "{text}");
         }
-        assert_eq!(changes("kitten", "sitting"), 3);
-        assert_eq!(changes("", "host"), 4);
     }
 }
