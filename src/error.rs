@@ -84,6 +84,17 @@ impl<E: fmt::Display> fmt::Display for OneLine<'_, E> {
     }
 }
 
+/// An error and its causes, on one line.
+pub fn one_line(error: &dyn std::error::Error) -> String {
+    let mut text = OneLine(&error).to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {}", OneLine(&cause));
+        next = cause.source();
+    }
+    text
+}
+
 /// The problem that an error states, without its facts.
 pub fn first_line(error: &impl fmt::Display) -> String {
     let text = error.to_string();

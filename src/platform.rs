@@ -114,6 +114,11 @@ impl Platform {
         &self.arch
     }
 
+    /// Whether Go knows both names.
+    pub fn is_of_go(&self) -> bool {
+        SYSTEMS.contains(&self.os.as_str()) && ARCHITECTURES.contains(&self.arch.as_str())
+    }
+
     /// The platform that this program runs on.
     pub fn current() -> Self {
         let os = match std::env::consts::OS {

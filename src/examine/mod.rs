@@ -154,6 +154,21 @@ impl TrustOptions {
     }
 }
 
+impl Versions {
+    /// The versions of these tags.
+    pub(crate) fn of(tags: Vec<String>) -> Self {
+        let mut all = Self::default();
+        for name in tags {
+            match version_of(&name) {
+                Ok(version) => all.versions.push(version),
+                Err(reason) => all.ignored.push((printable(&name), reason)),
+            }
+        }
+        all.versions.sort();
+        all
+    }
+}
+
 impl StoredProvider {
     /// A provider that the user named, in this repository.
     pub fn new(provider: ProviderAddr, repo: Repo, place: Place) -> Self {
@@ -192,15 +207,7 @@ impl StoredProvider {
         let tags = self.repo.tags().await;
         let tags = tags.map_err(|error| self.failure(None, error.into()))?;
         let tags = tags.ok_or_else(|| self.failure(None, released::absent(&self.repo)))?;
-        let mut all = Versions::default();
-        for name in tags {
-            match version_of(&name) {
-                Ok(version) => all.versions.push(version),
-                Err(reason) => all.ignored.push((printable(&name), reason)),
-            }
-        }
-        all.versions.sort();
-        Ok(all)
+        Ok(Versions::of(tags))
     }
 
     /// Selects the newest version that matches; also returns how many versions match.

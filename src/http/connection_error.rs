@@ -87,15 +87,7 @@ impl ConnectionError {
     pub(super) fn new(error: &reqwest::Error, proxy: Option<&Url>) -> Self {
         let reason = Reason::of(error);
         // Through a proxy, these come from the server behind it.
-        let is_servers = matches!(
-            reason,
-            Reason::UnknownAuthority
-                | Reason::OtherName { .. }
-                | Reason::Expired
-                | Reason::NotYetValid
-                | Reason::Certificate
-                | Reason::WantsIdentity
-        );
+        let is_servers = reason.is_tls() && !matches!(reason, Reason::NotTls | Reason::RefusedTls);
         let proxy = proxy.filter(|_| !is_servers && error.is_connect());
         let reason = match reason {
             Reason::Other(text) if proxy.is_some() => Reason::RefusedByProxy(text),
@@ -141,6 +133,21 @@ impl ConnectionError {
 }
 
 impl Reason {
+    /// Whether there is a server, and no trusted TLS connection to it.
+    pub fn is_tls(&self) -> bool {
+        matches!(
+            self,
+            Self::UnknownAuthority
+                | Self::OtherName { .. }
+                | Self::Expired
+                | Self::NotYetValid
+                | Self::Certificate
+                | Self::NotTls
+                | Self::WantsIdentity
+                | Self::RefusedTls
+        )
+    }
+
     fn of(error: &reqwest::Error) -> Self {
         if causes(error).any(|cause| cause.is::<UnknownHost>()) {
             return Self::UnknownHost;

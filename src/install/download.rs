@@ -8,10 +8,12 @@ use futures_util::StreamExt as _;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{
-    At, Event, Failure, Jobs, Package, Problem, Release, Reporter, Subject, Transfer, Verified,
-    disk, jobs,
+    At, Event, Failure, Hashes, Jobs, Package, Problem, Release, Reporter, Subject, Transfer,
+    Verified, disk, jobs,
 };
+use crate::archive::{self, Archive, Arrived, Limits, Stop, Stream};
 use crate::blob::{Body, ReadError, proven};
+use crate::disk::temp_file::TempFileWriter;
 use crate::oci::Part;
 use crate::publish::{BlobFailure, FailedPackage, PackageBlob};
 
@@ -48,6 +50,13 @@ impl Read for Reader {
         self.consume(count);
         Ok(count)
     }
+}
+
+/// What a whole zip tells.
+pub(crate) struct Inspected {
+    pub(crate) hashes: Hashes,
+    /// Whether it has the executable of the provider.
+    pub(crate) executable: Result<(), archive::Error>,
 }
 
 /// Does the work of each package of a release, concurrently. Reports what is planned, and what is done.
@@ -148,6 +157,46 @@ impl<B: PackageBlob> Download<B> {
             write(&chunk)?;
         }
         Ok(())
+    }
+
+    /// Reads the zip while it arrives, or from a temporary file, and checks all of it as an installation does. Nothing is kept.
+    ///
+    /// # Errors
+    /// The side fails, the bytes are not the expected ones, or the zip is refused.
+    pub(crate) async fn inspected(&self) -> Result<Inspected, Problem> {
+        let (size, file) = (self.package.expected.size, self.package.file_name.clone());
+        let unusable = move |source| Problem::Archive { file, source };
+        let refused = unusable.clone();
+        let type_name = self.subject.provider.type_name().to_owned();
+        let of_arrived = type_name.clone();
+        let mut spooled: Option<TempFileWriter> = None;
+        let arrived = self.arriving_or_to(
+            |front| Ok(Stream::<&[u8]>::suits(front)),
+            move |reader| match Stream::new(reader, size, &Limits::default()).finish() {
+                Ok(Arrived { archive, hashes }) => Ok(Some(Inspected {
+                    executable: archive.executable(&of_arrived).map(drop),
+                    hashes,
+                })),
+                Err(Stop::Unsuited) => Ok(None),
+                Err(Stop::Refused(error)) => Err(refused(error)),
+            },
+            |chunk| {
+                let writer = spooled.take().map_or_else(TempFileWriter::new, Ok)?;
+                spooled.insert(writer).write(chunk)
+            },
+        );
+        if let Some(inspected) = arrived.await? {
+            return Ok(inspected);
+        }
+        let zip = spooled.map_or_else(TempFileWriter::new, Ok)?.finish();
+        let inspected = jobs::in_thread(move || {
+            let mut archive = Archive::open(zip.reader(0), &Limits::default())?;
+            Ok(Inspected {
+                executable: archive.executable(&type_name).map(drop),
+                hashes: archive.hashes()?,
+            })
+        });
+        inspected.await.map_err(unusable)
     }
 
     /// Passes the zip on to `read`, which reads it in a thread while it arrives, if `suits` accepts its first bytes. A zip that only a file can be

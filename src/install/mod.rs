@@ -50,7 +50,7 @@ mod package;
 mod place;
 mod spelling;
 
-pub(crate) use download::{Download, each_package};
+pub(crate) use download::{Download, Inspected, each_package};
 use package::PackageInstallation;
 use place::Place;
 

@@ -157,6 +157,24 @@ impl Index {
         Ok(all)
     }
 
+    /// The entries that were probably meant for clients, and that no client selects: those of platforms that clients cannot ask for, and those
+    /// of a platform without the artifact type of a provider.
+    pub fn ignored(&self) -> impl Iterator<Item = &Descriptor> {
+        let entries = self
+            .entries
+            .iter()
+            .filter(|entry| match entry.is_provider() {
+                true => entry.platform().is_none_or(|platform| !platform.is_of_go()),
+                false => {
+                    let platform = entry.descriptor.platform.as_ref();
+                    let platform = platform.and_then(DescriptorPlatform::platform);
+                    entry.descriptor.artifact_type.is_none()
+                        && platform.is_some_and(|platform| platform.is_of_go())
+                }
+            });
+        entries.map(|entry| &entry.descriptor)
+    }
+
     /// Irregularities that clients accept in this index.
     pub fn notes(&self) -> &[Note] {
         &self.notes

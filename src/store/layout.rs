@@ -231,8 +231,15 @@ impl Layout {
     }
 
     pub(super) fn has_blob(&self, repository: &Repository, expected: &Expected) -> bool {
+        self.blob_size(repository, expected) == Some(expected.size)
+    }
+
+    pub(super) fn blob_size(&self, repository: &Repository, expected: &Expected) -> Option<u64> {
         let found = std::fs::symlink_metadata(self.blob_path(repository, &expected.digest));
-        found.is_ok_and(|found| found.is_file() && found.len() == expected.size)
+        found
+            .ok()
+            .filter(std::fs::Metadata::is_file)
+            .map(|found| found.len())
     }
 
     pub(super) async fn put_blob<B: BlobSource>(

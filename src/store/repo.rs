@@ -7,6 +7,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 use super::artifact::{Artifact, StoredEvidence, StoredPackage};
 use super::{At, Error, Store, StoreBlob};
 use crate::blob::proven;
+use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::oci::{Descriptor, Evidence, Index, Part, RawManifest, Repository, Tag, manifest};
 use crate::place::Place;
@@ -129,6 +130,43 @@ impl Repo {
         match &self.store {
             Store::Layout(layout) => layout.blob(&self.name, expected),
             Store::Registry(registry) => StoreBlob::Registry(registry.blob(&self.name, expected)),
+        }
+    }
+
+    /// The size of a blob in bytes, which is the expected one if the store does not say it; `None` if it does not exist. Its bytes are not read.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn blob_size(&self, expected: &Expected) -> Result<Option<u64>, Error> {
+        match &self.store {
+            Store::Layout(layout) => Ok(layout.blob_size(&self.name, expected)),
+            Store::Registry(registry) => registry.stored_size(&self.name, expected).await,
+        }
+    }
+
+    /// The host of the registry, with its port; `None` for a layout.
+    pub fn registry_host(&self) -> Option<&str> {
+        match &self.store {
+            Store::Layout(_) => None,
+            Store::Registry(_) => Some(self.name.host_and_name().0),
+        }
+    }
+
+    /// The credential for the repository, as messages name it; `None` if there is none.
+    pub async fn credential(&self, credentials: &Credentials) -> Option<String> {
+        let (host, name) = self.name.host_and_name();
+        let found = credentials.for_repository(host, name).await.ok()??;
+        Some(found.found_in.to_string())
+    }
+
+    /// Asks the registry for `/v2/`, as clients before OpenTofu 1.13 do ([clients: requests](crate::clients#oci-requests)). A layout needs none.
+    ///
+    /// # Errors
+    /// The registry does not answer with success.
+    pub async fn check_root(&self) -> Result<(), Error> {
+        match &self.store {
+            Store::Layout(_) => Ok(()),
+            Store::Registry(registry) => registry.check_root(&self.name).await,
         }
     }
 

@@ -25,22 +25,39 @@ pub enum Lookup {
 }
 
 impl Registry {
+    /// The size of a blob, or the expected one if the registry does not say it; `None` if there is no such blob.
+    pub(in crate::store) async fn stored_size(
+        &self,
+        repository: &Repository,
+        expected: &Expected,
+    ) -> Result<Option<u64>, Error> {
+        self.size(repository, expected, Scope::pull).await
+    }
+
+    async fn size(
+        &self,
+        repository: &Repository,
+        expected: &Expected,
+        scope: impl FnOnce(&str) -> Scope,
+    ) -> Result<Option<u64>, Error> {
+        let (session, name) = self.locate(repository).await?;
+        let url = session.url(name, &format!("blobs/{}", expected.digest))?;
+        let request = || Request::new(Method::HEAD, url.clone(), &session.base);
+        let answer = self.send(&session, &scope(name), request).await?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => Ok(None),
+            status if status.is_success() => Ok(answer.content_length().or(Some(expected.size))),
+            _ => Err(session.refusal(Requested::Blob, &answer)),
+        }
+    }
+
     pub(in crate::store) async fn has_blob(
         &self,
         repository: &Repository,
         expected: &Expected,
     ) -> Result<bool, Error> {
-        let (session, name) = self.locate(repository).await?;
-        let url = session.url(name, &format!("blobs/{}", expected.digest))?;
-        let request = || Request::new(Method::HEAD, url.clone(), &session.base);
-        let answer = self.send(&session, &Scope::push(name), request).await?;
-        match answer.status() {
-            StatusCode::NOT_FOUND => Ok(false),
-            status if status.is_success() => Ok(answer
-                .content_length()
-                .is_none_or(|length| length == expected.size)),
-            _ => Err(session.refusal(Requested::Blob, &answer)),
-        }
+        let size = self.size(repository, expected, Scope::push).await?;
+        Ok(size == Some(expected.size))
     }
 
     /// Writes a blob unless the repository has it.

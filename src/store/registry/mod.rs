@@ -48,8 +48,6 @@ pub struct Registry {
     credentials: Credentials,
     /// Whether credentials that a registry refuses are read again.
     renews: bool,
-    /// Whether to warn of credentials that clients do not read.
-    stands_in: bool,
     hosts: Arc<Mutex<HashMap<String, Host>>>,
     sessions: Arc<tokio::sync::Mutex<RepositorySessions>>,
     /// Limits uploads in chunks that are so long that several would take too much memory.
@@ -63,7 +61,6 @@ impl Registry {
             http,
             credentials,
             renews: false,
-            stands_in: false,
             hosts: Arc::default(),
             sessions: Arc::default(),
             long_chunks: Arc::new(Semaphore::new(1)),
@@ -75,14 +72,6 @@ impl Registry {
     pub fn renewing(self) -> Self {
         Self {
             renews: true,
-            ..self
-        }
-    }
-
-    /// Warns of credentials that clients do not read, for a command that does what a client does.
-    pub fn standing_in(self) -> Self {
-        Self {
-            stands_in: true,
             ..self
         }
     }

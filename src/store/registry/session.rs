@@ -94,18 +94,37 @@ impl Registry {
     /// # Errors
     /// The registry cannot be reached, refuses the credential or requires one, or the host is not a registry.
     pub(in crate::store) async fn ping(&self, repository: &Repository) -> Result<(), Error> {
-        let (session, _) = self.locate(repository).await?;
-        let root = session.root()?;
-        let answer = self.get(&session, &Scope::none(), &root).await?;
-        let status = answer.status();
+        let (session, answer) = self.ask_root(repository).await?;
         // Registries with public repositories may still refuse this path to anonymous users.
         let is_unknown = session.auth.credential().is_none()
             && session.auth.has_tokens()
-            && matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        if status.is_success() || is_unknown {
+            && matches!(
+                answer.status(),
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+            );
+        if answer.status().is_success() || is_unknown {
             return Ok(());
         }
         Err(session.unwelcome(&answer))
+    }
+
+    /// As [`Registry::ping`], but the registry has to answer with success even to anonymous users.
+    pub(in crate::store) async fn check_root(&self, repository: &Repository) -> Result<(), Error> {
+        let (session, answer) = self.ask_root(repository).await?;
+        match answer.status().is_success() {
+            true => Ok(()),
+            false => Err(session.unwelcome(&answer)),
+        }
+    }
+
+    async fn ask_root(
+        &self,
+        repository: &Repository,
+    ) -> Result<(Arc<RepositorySession>, Answer), Error> {
+        let (session, _) = self.locate(repository).await?;
+        let root = session.root()?;
+        let answer = self.get(&session, &Scope::none(), &root).await?;
+        Ok((session, answer))
     }
 
     /// The session for a repository, and the repository's name in its registry.
@@ -122,8 +141,7 @@ impl Registry {
         let found = self.credentials.for_repository(host, name).await;
         let chosen = found.as_ref().ok().and_then(Option::as_ref);
         let found_in = chosen.map(|credential| &credential.found_in);
-        self.credentials
-            .report_registry_use(host, found_in, self.stands_in, &self.http);
+        self.credentials.report_use(host, found_in, &self.http);
         let credential = found?;
         self.credentials.report_ignored(&self.http);
         let shared = locked(&self.hosts)
