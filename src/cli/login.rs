@@ -5,9 +5,7 @@ use std::io::Read as _;
 use clap::Args;
 use zeroize::Zeroizing;
 
-use tfoci::credentials::{
-    Credential, CredentialStore, Credentials, Location, Readers, SourceReport,
-};
+use tfoci::credentials::{Credential, CredentialStore, Credentials, Location};
 use tfoci::error::{Category, printable, printable_path};
 use tfoci::outcome::Failure;
 use tfoci::secret::Secret;
@@ -19,7 +17,7 @@ use super::json;
 use super::printer::{Printer, Tone};
 use super::question;
 use super::question::LONGEST_PASSWORD;
-use super::session::{Session, report_considered};
+use super::session::{Session, warn_of_sources};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,7 +73,14 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         );
         printer.warning(&text);
     }
-    warn_of_other_sources(registry, &location, &typed, session).await;
+    let credentials = session.credentials();
+    if let Ok(Some(found)) = credentials.for_repository(registry, "").await
+        && found.basic() != typed.basic()
+    {
+        let text = format!("{} counts before what was stored", found.found_in);
+        printer.line(Tone::Warning, "Note", &text);
+    }
+    warn_of_sources(&credentials.registry_sources(), printer);
     printer.document(&json::Login::new(
         registry,
         json::LoginStatus::Stored,
@@ -113,38 +118,6 @@ async fn entered(
         question::ask_for_secret(&printer.neutral(&prompt)).await?
     };
     Ok((username, password))
-}
-
-/// Warns if clients do not read the file of the password, and if another source takes precedence over it.
-async fn warn_of_other_sources(
-    registry: &str,
-    location: &Location,
-    typed: &Credential,
-    session: &Session,
-) {
-    let printer = &session.printer;
-    let credentials = session.credentials();
-    // The report on the sources is complete once a credential was looked up.
-    let found = credentials.for_repository(registry, "").await;
-    let sources = credentials.registry_sources();
-    let is_ours = |source: &&SourceReport| {
-        source.readers == Readers::OnlyTfoci
-            && matches!(location, Location::File(path) if *path == source.path)
-    };
-    if let Some(source) = sources.iter().find(is_ours) {
-        let text = format!(
-            "`tofu` does not read {}, which a variable names, unless `docker_style_config_files` of a block `oci_default_credentials` does too",
-            printable_path(&source.path)
-        );
-        printer.warning(&text);
-    }
-    if let Ok(Some(found)) = found
-        && found.basic() != typed.basic()
-    {
-        let text = format!("{} counts before what was stored", found.found_in);
-        printer.line(Tone::Warning, "Note", &text);
-    }
-    report_considered(&sources, printer);
 }
 
 /// The location of stored credentials as text.

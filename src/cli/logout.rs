@@ -10,7 +10,7 @@ use super::error::CommandError;
 use super::json;
 use super::login::name;
 use super::printer::Tone;
-use super::session::{Session, report_considered};
+use super::session::{Session, warn_of_sources};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,7 +62,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         );
         printer.line(Tone::Warning, "Note", &text);
     }
-    report_considered(&credentials.registry_sources(), printer);
+    warn_of_sources(&credentials.registry_sources(), printer);
     printer.document(&json::Login::new(&registry, status, erased.as_ref()));
     Ok(Ending::Done)
 }

@@ -18,7 +18,6 @@ impl Reporter for Trace {
     fn report(&self, event: Event) {
         let Self(printer) = self;
         match event {
-            Event::Considered { source } => printer.detail("Considered", &source),
             Event::CredentialsIgnored { message } => printer.warn_once(message),
             // Each refresh of a list and each run of `serve --fill` reports it.
             Event::Warning {

@@ -23,8 +23,6 @@ pub(super) struct DockerConfig {
     pub(super) entries: Vec<DockerEntry>,
     /// `credsStore`, the helper for all other registries.
     pub(super) store: Option<Result<HelperName, EntryError>>,
-    /// Keys that match no registry. Clients ignore them too.
-    pub(super) passed_over: Vec<String>,
 }
 
 /// An entry of `auths` or `credHelpers`.
@@ -69,33 +67,30 @@ impl DockerConfig {
     }
 
     fn add_auth(&mut self, key: &str, value: Result<EntryValue, EntryError>) {
-        let key = key.to_owned();
-        match hub::prefix_of_any_key(&key) {
-            None => self.passed_over.push(key),
-            Some((prefix, is_loose)) => self.entries.push(DockerEntry {
-                key,
-                prefix,
-                value: value.map(|value| match value {
-                    EntryValue::Inline(kind) if is_loose => EntryValue::Loose(kind),
-                    value => value,
-                }),
+        // Clients ignore keys that match no registry too.
+        let Some((prefix, is_loose)) = hub::prefix_of_any_key(key) else {
+            return;
+        };
+        self.entries.push(DockerEntry {
+            key: key.to_owned(),
+            prefix,
+            value: value.map(|value| match value {
+                EntryValue::Inline(kind) if is_loose => EntryValue::Loose(kind),
+                value => value,
             }),
-        }
+        });
     }
 
     fn add_helper(&mut self, key: &str, value: &str) {
         let Some(name) = helper(value) else {
             return;
         };
-        let key = key.to_owned();
-        match hub::prefix_of_key(&key).filter(|prefix| prefix.depth() == 0) {
-            None => self.passed_over.push(key),
-            Some(prefix) => self.entries.push(DockerEntry {
-                key,
-                prefix,
-                value: name.map(EntryValue::Helper),
-            }),
-        }
+        let prefix = hub::prefix_of_key(key).filter(|prefix| prefix.depth() == 0);
+        self.entries.extend(prefix.map(|prefix| DockerEntry {
+            key: key.to_owned(),
+            prefix,
+            value: name.map(EntryValue::Helper),
+        }));
     }
 }
 

@@ -32,8 +32,6 @@ pub struct FileEntry {
     pub path: PathBuf,
     /// The name of the entry as the file has it, such as `credentials "example.com"` or `machine example.com`.
     pub entry: String,
-    /// Whether clients do not read an entry that is written like this one.
-    pub is_loose: bool,
 }
 
 impl FileEntry {
@@ -42,14 +40,13 @@ impl FileEntry {
         Self {
             path: path.to_owned(),
             entry: entry.into(),
-            is_loose: false,
         }
     }
 }
 
 impl fmt::Display for FileEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, entry, .. } = self;
+        let Self { path, entry } = self;
         write!(f, "{} ({})", printable_path(path), printable(entry))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use super::docker::DockerConfig;
-use super::{Error, Readers, SourceState};
+use super::{Error, Readers, SourceReport};
 use crate::config::cli::{self, CliConfig};
 use crate::disk;
 use crate::lockfile::Client;
@@ -26,6 +26,8 @@ pub struct Locations {
     pub cli_config: Option<PathBuf>,
     /// The environment variables. The library does not read the environment itself.
     pub environment: Environment,
+    /// Whether only that counts which clients read, as they read it: one invalid file of docker or podman discards all of them.
+    pub is_of_client: bool,
 }
 
 /// Environment variables of the same names. An empty variable counts as unset.
@@ -71,41 +73,49 @@ pub(super) struct AuthFile {
 /// The CLI configuration, and the paths that precede it in the search.
 #[derive(Debug)]
 pub(super) struct CliConfigFile {
-    /// Paths without a file. The search ends at the first file that exists, even if it is invalid.
-    pub(super) before: Vec<(PathBuf, SourceState)>,
+    /// The files before it that cannot be used. The search ends at the first file that exists, even if it is invalid.
+    pub(super) unread: Vec<SourceReport>,
     pub(super) found: Option<(PathBuf, CliConfig)>,
 }
 
 impl Locations {
+    /// What a client reads.
+    #[must_use]
+    pub fn of_client(&self) -> Self {
+        Self {
+            authfile: None,
+            is_of_client: true,
+            ..self.clone()
+        }
+    }
+
     /// Reads the first CLI configuration that exists.
     ///
     /// # Errors
     /// The file of `--cli-config` does not exist or is invalid.
     pub(super) fn read_cli_config(&self) -> Result<CliConfigFile, Error> {
-        let mut before = Vec::new();
+        let named = self.environment.tf_cli_config_file.as_ref();
+        let named_by = named.map(|_| "TF_CLI_CONFIG_FILE");
+        let mut unread = Vec::new();
         for path in self.cli_configs() {
             match read_for_credentials(&path) {
                 Ok(config) => {
                     let found = Some((path, config));
-                    return Ok(CliConfigFile { before, found });
+                    return Ok(CliConfigFile { unread, found });
                 }
                 Err(error) if self.cli_config.is_some() => return Err(error),
-                Err(error) if error.is_not_found() => {
-                    let is_named = self.environment.tf_cli_config_file.is_some();
-                    let state = match is_named {
-                        true => SourceState::Missing("TF_CLI_CONFIG_FILE"),
-                        false => SourceState::Absent,
-                    };
-                    before.push((path, state));
-                }
                 Err(error) => {
-                    before.push((path, SourceState::Broken(error)));
-                    break;
+                    let is_absent = error.is_not_found();
+                    let report = SourceReport::unread(path, error, named_by, Readers::Clients);
+                    unread.extend(report);
+                    if !is_absent {
+                        break;
+                    }
                 }
             }
         }
         let found = None;
-        Ok(CliConfigFile { before, found })
+        Ok(CliConfigFile { unread, found })
     }
 
     /// Checks the files that options name, before anything is asked.
@@ -241,7 +251,9 @@ impl Locations {
                     true => Readers::Clients,
                     false => Readers::OnlyTfoci,
                 };
-                files.push(AuthFile { path, readers });
+                if !(self.is_of_client && readers == Readers::OnlyTfoci) {
+                    files.push(AuthFile { path, readers });
+                }
             }
         }
         files

@@ -45,8 +45,7 @@ pub use report::{Readers, SourceReport, SourceState};
 pub use store::{CredentialStore, Location};
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use url::Url;
@@ -54,7 +53,6 @@ use url::Url;
 use crate::address::Hostname;
 use crate::event::Event;
 use crate::http::Http;
-use crate::oci::Repository;
 use locations::CliConfigFile;
 use origin::OriginCredentials;
 use registry::RegistryCredentials;
@@ -78,8 +76,6 @@ struct Sources {
     renewed: tokio::sync::Mutex<Instant>,
     /// The pairs of host and source that were reported.
     reported: Mutex<HashSet<(String, Option<FoundIn>)>>,
-    /// Whether the sources for OCI registries were reported.
-    sources_reported: Once,
 }
 
 /// The contents of the sources. Each is read when it is first needed.
@@ -98,7 +94,6 @@ impl Default for Sources {
             read: RwLock::default(),
             renewed: tokio::sync::Mutex::new(Instant::now()),
             reported: Mutex::default(),
-            sources_reported: Once::new(),
         }
     }
 }
@@ -164,25 +159,6 @@ impl Credentials {
         self.registries(&read)?.find(host, repository).await
     }
 
-    /// Whether a file that clients read has an entry for this repository. Helpers are not run, so the entry may turn out to have no
-    /// credential.
-    ///
-    /// # Errors
-    /// A file that the user named is invalid.
-    pub fn clients_have(&self, repository: &Repository) -> Result<bool, Error> {
-        let (host, name) = repository.host_and_name();
-        Ok(self.registries(&self.read())?.clients_have(host, name))
-    }
-
-    /// The file of credentials for a repository that [clients do not read](crate::clients#credential-files).
-    ///
-    /// # Errors
-    /// A file that the user named is invalid.
-    pub fn unread_by_clients(&self, repository: &Repository) -> Result<Option<PathBuf>, Error> {
-        let (host, name) = repository.host_and_name();
-        Ok(self.registries(&self.read())?.unread_by_clients(host, name))
-    }
-
     /// Finds the token for a provider registry or a network mirror; `None` if there is none. If a source fails, the next one is tried.
     ///
     /// # Errors
@@ -208,20 +184,19 @@ impl Credentials {
         Ok(self.origins(&self.read())?.services(host).cloned())
     }
 
-    /// The sources for OCI registries in order, with their state; empty until a registry requires a credential.
+    /// The sources for OCI registries in order, with their state; none if a file that the user named is invalid, as its first use tells.
     pub fn registry_sources(&self) -> Vec<SourceReport> {
-        match self.read().registries.get() {
-            Some(Ok(registries)) => registries.sources(),
-            Some(Err(_)) | None => Vec::new(),
-        }
+        let read = self.read();
+        let registries = self.registries(&read);
+        registries.map_or_else(|_| Vec::new(), RegistryCredentials::sources)
     }
 
-    /// The sources for provider registries, network mirrors and packages in order. They are read now.
+    /// The sources for provider registries, network mirrors and packages that cannot be used. They are read now.
     ///
     /// # Errors
     /// A file that the user named is invalid.
-    pub fn origin_sources(&self) -> Result<Vec<SourceReport>, Error> {
-        Ok(self.origins(&self.read())?.sources().to_vec())
+    pub fn unread_for_origins(&self) -> Result<Vec<SourceReport>, Error> {
+        Ok(self.origins(&self.read())?.unread().to_vec())
     }
 
     /// Reports once for each host and source that a credential of this source, or no credential, is used for the host.
@@ -232,33 +207,6 @@ impl Credentials {
         if reported.insert((host.clone(), found_in.cloned())) {
             let found_in = found_in.map(ToString::to_string);
             http.report(Event::CredentialSelected { host, found_in });
-        }
-    }
-
-    /// Like [`Credentials::report_use`], for an OCI registry. Before the first report, it reports which sources were searched. `for_client` warns of an
-    /// entry that clients do not read.
-    pub(crate) fn report_registry_use(
-        &self,
-        host: &str,
-        found_in: Option<&FoundIn>,
-        for_client: bool,
-        http: &Http,
-    ) {
-        self.0.sources_reported.call_once(|| {
-            for source in self.registry_sources() {
-                let source = source.to_string();
-                http.report(Event::Considered { source });
-            }
-        });
-        self.report_use(host, found_in, http);
-        if let Some(FoundIn::File(entry)) = found_in
-            && for_client
-            && entry.is_loose
-        {
-            let message = format!(
-                "`tofu` does not read {entry} as it is written: `tfoci login {host}` writes an entry that it reads"
-            );
-            http.report(Event::CredentialsIgnored { message });
         }
     }
 

@@ -14,10 +14,7 @@ use zeroize::Zeroizing;
 use super::locations::{CliConfigFile, LARGEST, Locations, read_for_credentials};
 use super::netrc::Netrc;
 use super::token_helper::TokenHelper;
-use super::{
-    Credential, CredentialKind, Error, FileEntry, FoundIn, Readers, SourceReport, SourceState,
-    tokens,
-};
+use super::{Credential, CredentialKind, Error, FileEntry, FoundIn, Readers, SourceReport, tokens};
 use crate::address::Hostname;
 use crate::config::cli::{CliConfig, HostToken};
 use crate::disk;
@@ -32,7 +29,7 @@ pub(super) struct OriginCredentials {
     helper: Option<TokenHelper>,
     services: HashMap<Hostname, BTreeMap<String, String>>,
     netrc: Option<(PathBuf, Netrc)>,
-    sources: Vec<SourceReport>,
+    unread: Vec<SourceReport>,
 }
 
 /// A token for one host.
@@ -55,9 +52,7 @@ impl OriginCredentials {
         for path in locations.token_files() {
             all.read_token_file(path);
         }
-        for (path, state) in &config.before {
-            all.add_source(path.clone(), state.clone());
-        }
+        all.unread.extend(config.unread.iter().cloned());
         if let Some((path, config)) = &config.found {
             all.add_cli_config(path, config, locations, helper_timeout);
         }
@@ -111,9 +106,9 @@ impl OriginCredentials {
         })
     }
 
-    /// The sources, in order.
-    pub(super) fn sources(&self) -> &[SourceReport] {
-        &self.sources
+    /// The sources that cannot be used, in order.
+    pub(super) fn unread(&self) -> &[SourceReport] {
+        &self.unread
     }
 
     fn add_environment(&mut self, locations: &Locations) {
@@ -130,12 +125,10 @@ impl OriginCredentials {
 
     /// Reads a token file, which the clients' `login` writes: a CLI configuration that consists of `credentials` blocks.
     fn read_token_file(&mut self, path: PathBuf) {
-        let state = match read_for_credentials(&path) {
+        match read_for_credentials(&path) {
             Ok(config) => self.add_tokens(&path, config.tokens),
-            Err(error) if error.is_not_found() => SourceState::Absent,
-            Err(error) => SourceState::Broken(error),
-        };
-        self.add_source(path, state);
+            Err(error) => self.add_unread(path, error, None),
+        }
     }
 
     fn add_cli_config(
@@ -151,56 +144,33 @@ impl OriginCredentials {
         let helper = config.token_helper.clone();
         self.helper = helper
             .map(|block| TokenHelper::new(block, &locations.helper_directories(), helper_timeout));
-        let state = self.add_tokens(path, config.tokens.clone());
-        self.add_source(path.to_owned(), state);
+        self.add_tokens(path, config.tokens.clone());
     }
 
     /// Adds the tokens of `credentials` blocks. Like clients, this uses the last of several blocks for a host.
-    fn add_tokens(&mut self, path: &Path, blocks: Vec<HostToken>) -> SourceState {
-        let entries = blocks.len();
-        let mut passed_over = Vec::new();
+    fn add_tokens(&mut self, path: &Path, blocks: Vec<HostToken>) {
         for HostToken { host: text, token } in blocks.into_iter().rev() {
             let found_in = FoundIn::File(FileEntry::new(path, format!("credentials \"{text}\"")));
-            match text.parse() {
-                Ok(host) if !token.is_empty() => self.tokens.push(OriginToken {
-                    host,
-                    token,
-                    found_in,
-                }),
-                _ => passed_over.push(text),
-            }
-        }
-        SourceState::Read {
-            entries: entries - passed_over.len(),
-            global: self.helper.is_some(),
-            passed_over,
+            let host = text.parse().ok().filter(|_| !token.is_empty());
+            self.tokens.extend(host.map(|host| OriginToken {
+                host,
+                token,
+                found_in,
+            }));
         }
     }
 
     /// Reads a `.netrc`, whose path the variable `NETRC` may name.
     fn read_netrc(&mut self, path: PathBuf, is_named: bool) {
-        let state = match parse_netrc(&path) {
-            Ok(netrc) => {
-                let entries = netrc.entries().len();
-                self.netrc = Some((path.clone(), netrc));
-                SourceState::Read {
-                    entries,
-                    global: false,
-                    passed_over: Vec::new(),
-                }
-            }
-            Err(error) if error.is_not_found() => match is_named {
-                true => SourceState::Missing("NETRC"),
-                false => SourceState::Absent,
-            },
-            Err(error) => SourceState::Broken(error),
-        };
-        self.add_source(path, state);
+        match parse_netrc(&path) {
+            Ok(netrc) => self.netrc = Some((path, netrc)),
+            Err(error) => self.add_unread(path, error, is_named.then_some("NETRC")),
+        }
     }
 
-    fn add_source(&mut self, path: PathBuf, state: SourceState) {
-        self.sources
-            .push(SourceReport::new(path, state, Readers::Clients));
+    fn add_unread(&mut self, path: PathBuf, error: Error, named_by: Option<&'static str>) {
+        let report = SourceReport::unread(path, error, named_by, Readers::Clients);
+        self.unread.extend(report);
     }
 }
 

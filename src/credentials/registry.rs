@@ -1,9 +1,8 @@
 //! Credentials for OCI registries: reads all sources, and selects the credential for a repository.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use super::docker::DockerConfig;
@@ -15,6 +14,7 @@ use super::{
     Credential, CredentialKind, Error, FileEntry, FoundIn, Readers, SourceReport, SourceState,
 };
 use crate::config::cli::{CliConfig, OciDefaults};
+use crate::jobs::locked;
 
 /// The entries of all sources.
 #[derive(Debug)]
@@ -22,14 +22,8 @@ pub(super) struct RegistryCredentials {
     sources: Vec<SourceReport>,
     entries: Vec<Entry>,
     helpers: DockerHelpers,
-    outcomes: Mutex<Outcomes>,
-}
-
-/// The state of each source after credentials were requested, by its index in the list.
-#[derive(Debug, Default)]
-struct Outcomes {
-    used: BTreeSet<usize>,
-    failures: Vec<(usize, Error)>,
+    /// The errors of entries that were needed, with the index of their source.
+    failures: Mutex<Vec<(usize, Error)>>,
 }
 
 impl RegistryCredentials {
@@ -47,14 +41,12 @@ impl RegistryCredentials {
             sources: Vec::new(),
             entries: Vec::new(),
             helpers: DockerHelpers::new(path, helper_timeout),
-            outcomes: Mutex::default(),
+            failures: Mutex::default(),
         };
         if let Some(path) = &locations.authfile {
             all.read_named(path, Readers::OnlyTfoci)?;
         }
-        for (path, state) in &config.before {
-            all.add_source(path.clone(), state.clone(), Readers::Clients);
-        }
+        all.sources.extend(config.unread.iter().cloned());
         let defaults = match &config.found {
             Some((path, config)) => {
                 all.add_cli_config(path, config);
@@ -72,13 +64,19 @@ impl RegistryCredentials {
             }
             return Ok(all);
         }
+        let (blocks, before) = (all.entries.len(), all.sources.len());
         for AuthFile { path, readers } in locations.auth_files() {
             let named_by = locations.environment.naming(&path);
             if defaults.discover {
                 all.read_ambient(path, readers, named_by);
-            } else {
-                all.add_source(path, SourceState::SwitchedOff, readers);
             }
+        }
+        if locations.is_of_client {
+            let is_broken = |source: &SourceReport| matches!(source.state, SourceState::Broken(_));
+            if all.sources.iter().skip(before).any(is_broken) {
+                all.entries.truncate(blocks);
+            }
+            all.entries.retain(|entry| !entry.is_loose());
         }
         Ok(all)
     }
@@ -98,12 +96,9 @@ impl RegistryCredentials {
         for (_, entry) in matching {
             match self.resolve(entry, domain).await {
                 Ok(None) => {}
-                Ok(Some(credential)) => {
-                    self.note(|outcomes| outcomes.used.insert(entry.source));
-                    return Ok(Some(credential));
-                }
+                Ok(Some(credential)) => return Ok(Some(credential)),
                 Err(error) => {
-                    self.note(|outcomes| outcomes.failures.push((entry.source, error.clone())));
+                    locked(&self.failures).push((entry.source, error.clone()));
                     // A program that is not installed has no credentials. The registry may need none.
                     let is_absent = error.is_missing_helper();
                     failure = failure.or(Some(error).filter(|_| !is_absent));
@@ -113,53 +108,22 @@ impl RegistryCredentials {
         failure.map_or(Ok(None), Err)
     }
 
-    /// Whether a source that clients read has an entry for a repository.
-    pub(super) fn clients_have(&self, host: &str, repository: &str) -> bool {
-        self.sources_of(host, repository)
-            .any(|source| source.readers == Readers::Clients)
-    }
-
-    /// The file with an entry for a repository that clients do not read.
-    pub(super) fn unread_by_clients(&self, host: &str, repository: &str) -> Option<PathBuf> {
-        let mut sources = self.sources_of(host, repository);
-        let source = sources.find(|source| source.readers == Readers::OnlyTfoci)?;
-        Some(source.path.clone())
-    }
-
-    /// The sources that have an entry for a repository, written as clients read it.
-    fn sources_of(&self, host: &str, repository: &str) -> impl Iterator<Item = &SourceReport> {
-        let domain = hub::canonical(host);
-        let has =
-            move |one: &&Entry| !one.is_loose() && one.specificity(domain, repository).is_some();
-        let entries = self.entries.iter().filter(has);
-        entries.filter_map(|one| self.sources.get(one.source))
-    }
-
-    /// The sources, with their current state.
+    /// The sources, with the errors so far.
     pub(super) fn sources(&self) -> Vec<SourceReport> {
         let mut sources = self.sources.clone();
-        self.note(|outcomes| {
-            for (place, source) in sources.iter_mut().enumerate() {
-                source.used = outcomes.used.contains(&place);
-                let own = outcomes.failures.iter().filter(|(of, _)| *of == place);
-                source.failures = own.map(|(_, error)| error.clone()).collect();
+        for (source, error) in locked(&self.failures).iter() {
+            if let Some(source) = sources.get_mut(*source) {
+                source.failures.push(error.clone());
             }
-        });
+        }
         sources
-    }
-
-    fn note<T>(&self, change: impl FnOnce(&mut Outcomes) -> T) -> T {
-        change(&mut self.outcomes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The credential of an entry, from a helper if necessary. An empty username means no credential.
     async fn resolve(&self, entry: &Entry, domain: &str) -> Result<Option<Credential>, Error> {
         let path = self.sources.get(entry.source).map(|source| &source.path);
         let path = path.cloned().unwrap_or_default();
-        let found_in = FileEntry {
-            is_loose: entry.is_loose(),
-            ..FileEntry::new(&path, &entry.key)
-        };
+        let found_in = FileEntry::new(&path, &entry.key);
         let (kind, found_in) = match &entry.value {
             Err(error) => {
                 return Err(Error::Entry {
@@ -186,12 +150,7 @@ impl RegistryCredentials {
 
     fn add_cli_config(&mut self, path: &Path, config: &CliConfig) {
         let helper = config.oci_defaults.helper.clone();
-        let state = SourceState::Read {
-            entries: config.oci_credentials.len(),
-            global: helper.is_some(),
-            passed_over: Vec::new(),
-        };
-        let source = self.add_source(path.to_owned(), state, Readers::Clients);
+        let source = self.add_source(path.to_owned(), Readers::Clients);
         let blocks = config.oci_credentials.iter().cloned().map(|block| Entry {
             key: format!("oci_credentials \"{}\"", block.prefix),
             prefix: Some(hub::one_name(block.prefix)),
@@ -217,23 +176,17 @@ impl RegistryCredentials {
     /// Reads a file at a default path of docker or podman. An invalid file is reported and skipped.
     /// `named_by` is the variable that names the file.
     fn read_ambient(&mut self, path: PathBuf, readers: Readers, named_by: Option<&'static str>) {
-        let state = match read_docker_config(&path) {
-            Ok(file) => return self.add_docker_config(path, file, readers),
-            Err(error) if error.is_not_found() => {
-                named_by.map_or(SourceState::Absent, SourceState::Missing)
+        match read_docker_config(&path) {
+            Ok(file) => self.add_docker_config(path, file, readers),
+            Err(error) => {
+                let report = SourceReport::unread(path, error, named_by, readers);
+                self.sources.extend(report);
             }
-            Err(error) => SourceState::Broken(error),
-        };
-        self.add_source(path, state, readers);
+        }
     }
 
     fn add_docker_config(&mut self, path: PathBuf, file: DockerConfig, readers: Readers) {
-        let state = SourceState::Read {
-            entries: file.entries.len(),
-            global: file.store.is_some(),
-            passed_over: file.passed_over,
-        };
-        let source = self.add_source(path, state, readers);
+        let source = self.add_source(path, readers);
         let entries = file.entries.into_iter().map(|entry| Entry {
             prefix: Some(entry.prefix),
             value: entry.value,
@@ -249,8 +202,9 @@ impl RegistryCredentials {
         self.entries.extend(entries.chain(store));
     }
 
-    fn add_source(&mut self, path: PathBuf, state: SourceState, readers: Readers) -> usize {
-        self.sources.push(SourceReport::new(path, state, readers));
+    fn add_source(&mut self, path: PathBuf, readers: Readers) -> usize {
+        let source = SourceReport::new(path, SourceState::Read, readers);
+        self.sources.push(source);
         self.sources.len() - 1
     }
 }

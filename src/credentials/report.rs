@@ -1,23 +1,19 @@
-//! Reports about credential files: their content, and whether tfoci used it.
+//! Which files of credentials there are, and whether they can be read.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use super::Error;
-use crate::error::printable_path;
-use crate::shown::Shown;
+use crate::error::{one_line, printable_path};
 
 /// The state of a credential file. It contains no secrets.
 #[derive(Clone, Debug)]
 pub struct SourceReport {
     /// The path of the file.
     pub path: PathBuf,
-    /// The content of the file.
+    /// Whether it was read.
     pub state: SourceState,
     /// Who reads the file.
     pub readers: Readers,
-    /// Whether one of its credentials was used.
-    pub used: bool,
     /// Errors of entries that were needed, such as a helper that failed.
     pub failures: Vec<Error>,
 }
@@ -31,26 +27,15 @@ pub enum Readers {
     OnlyTfoci,
 }
 
-/// The content of a credential file.
+/// Whether a credential file was read.
 #[derive(Clone, Debug)]
 pub enum SourceState {
-    /// The file does not exist.
-    Absent,
     /// The file does not exist, although this variable names it.
     Missing(&'static str),
     /// The file was read.
-    Read {
-        /// The number of registries, prefixes of repositories, or hosts with a credential or helper.
-        entries: usize,
-        /// Whether the file names a helper for all registries.
-        global: bool,
-        /// Keys that match no registry, such as URLs with a path.
-        passed_over: Vec<String>,
-    },
+    Read,
     /// The file cannot be read or parsed.
     Broken(Error),
-    /// The CLI configuration disables files of docker and podman.
-    SwitchedOff,
 }
 
 impl SourceReport {
@@ -59,99 +44,36 @@ impl SourceReport {
             path,
             state,
             readers,
-            used: false,
             failures: Vec::new(),
         }
     }
-}
 
-impl SourceReport {
+    /// The report about a file that cannot be read; `None` for one that does not exist, unless this variable names it.
+    pub(super) fn unread(
+        path: PathBuf,
+        error: Error,
+        named_by: Option<&'static str>,
+        readers: Readers,
+    ) -> Option<Self> {
+        let state = match error.is_not_found() {
+            true => SourceState::Missing(named_by?),
+            false => SourceState::Broken(error),
+        };
+        Some(Self::new(path, state, readers))
+    }
+
     /// Warnings about what tfoci ignored, and users probably did not mean to be ignored.
-    pub fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
         let path = printable_path(&self.path);
-        let mut warnings = Vec::new();
-        match &self.state {
-            SourceState::Missing(variable) => {
-                warnings.push(format!("{variable} names {path}, which does not exist"));
+        let own = match &self.state {
+            SourceState::Read => None,
+            SourceState::Missing(name) => {
+                Some(format!("{name} names {path}, which does not exist"))
             }
-            SourceState::Broken(error) => {
-                warnings.push(format!("{}; it was ignored", Cause(error)));
-            }
-            _ => {}
-        }
-        let failures = self.failures.iter();
-        warnings.extend(failures.map(|error| match error {
-            Error::Entry { .. } => format!("{}; it was ignored", Cause(error)),
-            _ => format!("{}, named by {path}; it was ignored", Cause(error)),
-        }));
-        warnings
+            SourceState::Broken(error) => Some(format!("{}; it was ignored", one_line(error))),
+        };
+        let failures = self.failures.iter().map(|error| one_line(error));
+        own.into_iter()
+            .chain(failures.map(move |error| format!("{path}: {error}; it was ignored")))
     }
-}
-
-/// An error and its causes, in one line.
-struct Cause<'a>(&'a Error);
-
-impl fmt::Display for Cause<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        cause(f, self.0)
-    }
-}
-
-impl fmt::Display for SourceReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", printable_path(&self.path), self.state)?;
-        if self.readers == Readers::OnlyTfoci {
-            f.write_str(", clients do not look there")?;
-        }
-        for error in &self.failures {
-            f.write_str(", ")?;
-            cause(f, error)?;
-        }
-        if self.used {
-            f.write_str(", used")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for SourceState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Absent | Self::Missing(_) => f.write_str("absent"),
-            Self::SwitchedOff => f.write_str("passed over: discover_ambient_credentials is false"),
-            Self::Broken(error) => {
-                f.write_str("cannot be used: ")?;
-                cause(f, error)
-            }
-            Self::Read {
-                entries,
-                global,
-                passed_over,
-            } => {
-                let plural = if *entries == 1 { "entry" } else { "entries" };
-                write!(f, "{entries} {plural}")?;
-                if *global {
-                    f.write_str(" and a helper for the rest")?;
-                }
-                for key in passed_over {
-                    write!(f, ", `{}` is not a registry", Shown::from(key.as_str()))?;
-                }
-                Ok(())
-            }
-        }
-    }
-}
-
-/// Writes an error and its causes on one line.
-fn cause(f: &mut fmt::Formatter<'_>, error: &Error) -> fmt::Result {
-    let mut next: Option<&dyn std::error::Error> = Some(error);
-    let mut between = "";
-    while let Some(error) = next {
-        for line in error.to_string().lines() {
-            write!(f, "{between}{}", line.trim())?;
-            between = ", ";
-        }
-        next = error.source();
-    }
-    Ok(())
 }

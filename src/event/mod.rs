@@ -208,11 +208,6 @@ pub enum Event {
         /// Provider and version.
         subject: Subject,
     },
-    /// A source of credentials was examined.
-    Considered {
-        /// The source and its content, in one line.
-        source: String,
-    },
     /// A source of credentials is ignored, because it cannot be used, or is not read by clients. The same message may come more than once.
     CredentialsIgnored {
         /// The source and the reason, in one line.

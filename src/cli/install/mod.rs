@@ -155,7 +155,7 @@ async fn into_mirror(
         session.printer.warning(&text);
     }
     let request = mirror_request(&arguments, &into, session)?;
-    let registry = session.registry(&session.http()?).standing_in();
+    let registry = session.registry(&session.http()?);
     let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
     let Wanted {
         versions: wanted,

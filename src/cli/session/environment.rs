@@ -19,6 +19,7 @@ pub(super) fn locations(options: &CredentialFiles) -> Locations {
     Locations {
         authfile: options.authfile.clone(),
         cli_config: options.cli_config.clone(),
+        is_of_client: false,
         environment: Environment {
             home: std::env::home_dir(),
             app_data: path("APPDATA"),
@@ -75,12 +76,6 @@ pub(super) fn plugin_cache(configured: &PluginCache) -> Option<PathBuf> {
     named.or_else(|| configured.expanded(value).map(PathBuf::from))
 }
 
-/// Whether the clients may believe packages in the plugin cache that no lock file names.
-pub(super) fn plugin_cache_may_break(configured: &PluginCache) -> bool {
-    let named = variable("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE");
-    configured.may_break || named.is_some_and(|value| value != "0")
-}
-
 /// All variables `TF_TOKEN_…`, sorted by name.
 fn tokens() -> Vec<(String, Secret)> {
     let token = |(name, value): (OsString, OsString)| {
@@ -92,13 +87,12 @@ fn tokens() -> Vec<(String, Secret)> {
     tokens
 }
 
-/// Warns of sources of credentials that cannot be used. With `-v`, prints which sources were considered and which were used.
-pub(in crate::cli) fn report_considered(sources: &[SourceReport], printer: &Printer) {
+/// Warns of sources of credentials that cannot be used.
+pub(in crate::cli) fn warn_of_sources(sources: &[SourceReport], printer: &Printer) {
     for source in sources {
         for warning in source.warnings() {
             printer.warn_once(warning);
         }
-        printer.detail("Considered", &source.to_string());
     }
 }
 

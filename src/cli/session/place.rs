@@ -160,7 +160,7 @@ impl<'a> Places<'a> {
         let access = session.origin_access(http.clone())?;
         Ok(Self {
             session,
-            registry: session.registry(&http).standing_in(),
+            registry: session.registry(&http),
             origin: Origin::new(access.clone()),
             access,
         })
