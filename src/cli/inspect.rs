@@ -35,8 +35,8 @@ Examples:
 
 /// Show a version in a store or at its origin: platforms, sizes, digests, and how it is authenticated
 ///
-/// `tfoci help trust` explains the words of the line `authentication`. tfoci reads manifests and evidence, and no packages: `tfoci copy`
-/// into an empty directory checks all bytes of a store.
+/// `tfoci help trust` explains the words of the line `authentication`. tfoci reads manifests and evidence, and no packages: `tfoci verify
+/// --deep` reads them.
 ///
 /// `ADDR@sha256:…` names the version whose index has this digest. A reference, as `push` prints it, also names the store, so it
 /// needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.

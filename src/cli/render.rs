@@ -223,7 +223,7 @@ fn interpolation(text: &str) -> Option<usize> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use tfoci::config::cli::{CliConfig, MethodKind, traps};
+    use tfoci::config::cli::{CliConfig, MethodKind};
     use tfoci::lockfile::Client;
 
     fn view(mirror: Mirror, include: &[&str]) -> ProviderInstallationView {
@@ -234,11 +234,6 @@ mod tests {
     fn path(text: &str) -> Mirror {
         let path = text.to_owned();
         Mirror::Filesystem { path }
-    }
-
-    fn template(text: &str) -> Mirror {
-        let template = text.to_owned();
-        Mirror::Oci { template }
     }
 
     #[test]
@@ -257,26 +252,6 @@ mod tests {
 }
 "#
         );
-    }
-
-    #[test]
-    fn blocks_have_no_traps() {
-        let url = "https://mirror.example/v1/".to_owned();
-        let symbols = "h.example/${hostname}/${namespace}/${type}";
-        for mirror in [path("/srv"), template(symbols), Mirror::Network { url }] {
-            let whole = view(mirror, &[]);
-            let text = whole.render();
-            assert!(!text.contains("direct {"), "{text}");
-            let part = ProviderInstallationView::new(
-                template(symbols),
-                vec!["a.example/*/*".to_owned()],
-                None,
-            );
-            for text in [text, part.render()] {
-                let config = CliConfig::parse(text.as_bytes(), Client::OpenTofu).unwrap();
-                assert_eq!(traps(&config, Client::OpenTofu), [], "{text}");
-            }
-        }
     }
 
     proptest! {

@@ -21,7 +21,7 @@ macro_rules! schema {
 }
 
 /// The schemas: what each describes, and its text.
-const SCHEMAS: [(&str, &str); 17] = [
+const SCHEMAS: [(&str, &str); 19] = [
     schema!("mirror-file", "mirror-file"),
     schema!("trust-file", "trust-file"),
     schema!("push", "publication"),
@@ -34,6 +34,8 @@ const SCHEMAS: [(&str, &str); 17] = [
     schema!("list", "list"),
     schema!("versions", "versions"),
     schema!("inspect", "inspect"),
+    schema!("verify", "findings"),
+    schema!("doctor", "findings"),
     schema!("resolve", "resolve"),
     schema!("trust-check", "trust-check"),
     schema!("trust-show", "trust-show"),

@@ -95,8 +95,7 @@ fn recheck_reads_the_manifests_and_the_evidence_of_a_registry() {
     let registry = Registry::plain();
     let to = into_registry(&registry);
     scene.run(&to).ends(0);
-    let run = scene.run(&format!("{to} --recheck"));
-    run.says(0, "Note --recheck");
+    scene.run(&format!("{to} --recheck")).ends(0);
     let held = registry.repository("acme/demo", |held| held.clone());
     let digest = |name: &str| {
         let tag = held.tags.iter().find(|(tag, _)| tag == name);

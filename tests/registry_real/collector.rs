@@ -1,26 +1,64 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 use super::{INSTALL, PUSH, Site};
 use crate::support::docker_registry::{Options, Program};
 use crate::support::origin::{Origin, Provider};
+use crate::support::tls::Authority;
 
 /// The collector of version 2.8 with `--delete-untagged` deletes what an index refers to, and leaves the index.
 #[test]
 fn what_the_collector_deletes_is_written_again() {
-    let Some(registry) = Program::DockerRegistry.start(&Options::default()) else {
+    let authority = Authority::shared();
+    let options = Options {
+        tls: Some(&authority.server()),
+        ..Options::default()
+    };
+    let Some(registry) = Program::DockerRegistry.start(&options) else {
         return;
     };
-    let site = Site::plain(&registry);
+    let mut site = Site::trusting(&registry, authority);
+    let authority = site.scene.path("ca.pem").display().to_string();
+    site.scene = site.scene.env("SSL_CERT_FILE", &authority);
     let platforms = ["linux_amd64", "darwin_arm64"];
     let origin = Origin::of([Provider::demo(&platforms).version("1.1.0", &platforms)]);
     origin.write_ca(&site.scene);
     let demo = origin.address("acme/demo");
     let to = "[HOST]/{namespace}/{type}";
-    let mirror = format!("mirror {demo}@>=1.0.0 --ca-file ca.pem --to {to}");
+    let mirror = format!("mirror {demo}@>=1.0.0 --to {to}");
     let install = format!("install {demo}@1.1.0 --from {to} --into fresh --platform all");
     site.tfoci(&mirror).succeeds();
+    // `verify` names every manifest that is lost, and the command that heals it.
+    let verify = format!("verify {demo} --from {to} --format json");
+    site.tfoci(&verify).succeeds();
     registry.collect_untagged();
     site.tfoci(&install).exits(1);
-    let said = site.tfoci(&mirror).succeeds().stderr;
-    assert_eq!(said.matches("   Updated ").count(), 2, "{said}");
+    let document: Value = serde_json::from_str(&site.tfoci(&verify).exits(1).stdout).unwrap();
+    let findings = document["findings"].as_array().unwrap().iter();
+    let lost = findings.filter(|one| one["code"] == "child-missing");
+    let lost: BTreeSet<(&str, &str)> = lost
+        .map(|one| {
+            (
+                one["version"].as_str().unwrap(),
+                one["platform"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let all = ["1.0.0", "1.1.0"].into_iter();
+    let all = all.flat_map(|version| platforms.map(|platform| (version, platform)));
+    assert_eq!(lost, all.collect());
+    let findings = document["findings"].as_array().unwrap().iter();
+    let fixes = findings.filter_map(|one| one["fix"]["command"].as_str());
+    for fix in fixes.collect::<BTreeSet<_>>() {
+        let words = fix
+            .strip_prefix("tfoci ")
+            .unwrap()
+            .replace("[HOST]", &site.host);
+        let line = format!("'{}' {words}", env!("CARGO_BIN_EXE_tfoci"));
+        site.scene.run("sh", ["-c", &line]).succeeds();
+    }
+    site.tfoci(&verify).succeeds();
     site.tfoci(&install).succeeds();
     let said = site.tfoci(&mirror).succeeds().stderr;
     assert!(said.contains("Mirrored nothing: "), "{said}");

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use super::hints;
+use super::registry::access::{IDENTITY, PASSWORD};
 
 /// A temporary home directory, which is also the working directory. It is removed with the scene.
 pub struct Scene {
@@ -133,6 +134,16 @@ impl Run {
     #[track_caller]
     pub fn succeeds(self) -> Self {
         self.exits(0)
+    }
+
+    /// Asserts that no password of the tests is in the output.
+    #[track_caller]
+    pub fn keeps_secrets(self) -> Self {
+        for secret in [PASSWORD, IDENTITY, "hunter2"] {
+            assert!(!self.stdout.contains(secret), "{}", self.stdout);
+            assert!(!self.stderr.contains(secret), "{}", self.stderr);
+        }
+        self
     }
 
     /// Asserts an exit code, and shows the output if it is another.

@@ -62,6 +62,16 @@ impl Signer {
         KEY.get_or_init(|| Self::expired("Expired Before (test key) <before@acme.example>"))
     }
 
+    /// An author whose key expires at this time.
+    pub fn until(end: SystemTime) -> &'static Self {
+        let created = SystemTime::now() - DAY;
+        let key = Self::key("Expires (test key) <expires@acme.example>")
+            .set_creation_time(created)
+            .set_validity_period(end.duration_since(created).unwrap());
+        let (cert, _revocation) = key.generate().unwrap();
+        Box::leak(Box::new(Self { cert, signs: None }))
+    }
+
     /// An author whose key was revoked for a reason that invalidates older signatures too.
     pub fn revoked() -> &'static Self {
         static KEY: OnceLock<Signer> = OnceLock::new();

@@ -17,7 +17,6 @@ use tfoci::event::Subject;
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
 use tfoci::outcome::{At, Failure, Problem, Published};
-use tfoci::place::Place;
 use tfoci::platform::Platform;
 use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
@@ -102,8 +101,8 @@ pub(super) struct Arguments {
     to: Vec<String>,
     /// Compare what the store has, evidence too, with what the origin offers now
     ///
-    /// In a layout, tfoci also reads the packages, and writes damaged ones again. In a registry, it reads no package: `tfoci help maintenance`
-    /// says how to find damaged ones.
+    /// In a layout, tfoci also reads the packages, and writes damaged ones again. In a registry, it reads no package: `tfoci verify --deep`
+    /// does.
     #[arg(long, help_heading = "Destination")]
     recheck: bool,
     /// Verify everything and print the plan, but write nothing
@@ -178,7 +177,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     }
     let source = source(from, &http, session)?;
     let options = options(&arguments, session);
-    let has_unread = arguments.recheck && tasks.iter().any(has_registry);
     let on_result = |result| results.add(result);
     mirror(tasks, &source, &options, &reporter, &on_result).await;
     let unverified = results.unverified.into_inner();
@@ -190,7 +188,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if arguments.require_pinned && unverified > 0 {
         note_unverified(unverified, session);
     }
-    note_unread(has_unread, session);
     Ok(session.report.finish())
 }
 
@@ -215,11 +212,6 @@ fn policy(
     let trust = trust.filter(|trust| !arguments.pin_new || trust.path.exists());
     let policy = session.policy(&arguments.trust, trust)?;
     Ok(policy.with_allow_unsigned(session.patterns(&arguments.allow_unsigned)?))
-}
-
-fn has_registry(task: &Task) -> bool {
-    let mut places = task.destinations.iter().map(|to| to.place());
-    places.any(|place| matches!(place, Place::Registry(_)))
 }
 
 /// The keys that `--pin-new` pins into a trust file.
@@ -294,16 +286,6 @@ impl Results<'_> {
             Err(failure) => report.failed(to_error(failure)),
         }
     }
-}
-
-/// Notes that `--recheck` did not read everything.
-fn note_unread(has_unread: bool, session: &Session) {
-    if !has_unread {
-        return;
-    }
-    let text = "--recheck read no packages of a registry, only manifests and evidence. \
-                `tfoci copy` from it into an empty directory reads packages too";
-    session.printer.line(Tone::Plain, "Note", text);
 }
 
 /// Notes with `--require-pinned` that versions in the store were not verified again.

@@ -8,9 +8,9 @@ use console::Style;
 
 use super::super::error::{CommandError, CommonFailure};
 use super::super::neutral;
-use super::github::Level;
 use super::{Printer, Verbosity};
 use tfoci::error::Hint;
+use tfoci::finding::Severity;
 
 impl Printer {
     /// Prints an error with its hint.
@@ -23,7 +23,7 @@ impl Printer {
                 subject.map_or_else(|| "tfoci".to_owned(), |subject| format!("tfoci: {subject}"));
             let hint = hint.map(|hint| format!("\n\nhint: {hint}"));
             let text = format!("{}{}", describe(error), hint.unwrap_or_default());
-            self.annotate(Level::Error, &title, &text);
+            self.annotate(Severity::Error, &title, &text);
         }
     }
 
@@ -31,7 +31,7 @@ impl Printer {
     pub(in crate::cli) fn interrupted(&self, hint: Option<&str>) {
         self.block("interrupted", hint);
         if self.github.is_some() {
-            self.annotate(Level::Error, "tfoci", "interrupted");
+            self.annotate(Severity::Error, "tfoci", "interrupted");
         }
     }
 

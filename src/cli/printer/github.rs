@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tfoci::event::Subject;
+use tfoci::finding::Severity;
 
 use super::{GUTTER, Printer, Tone, Verbosity, style};
 
@@ -20,13 +21,6 @@ pub(super) struct GithubJob {
     /// The lines of versions that are not done. The log shows the lines of a version as one group, because versions are transferred
     /// concurrently.
     held: Mutex<HashMap<Subject, Vec<String>>>,
-}
-
-/// The level of an annotation.
-#[derive(Clone, Copy)]
-pub(super) enum Level {
-    Error,
-    Warning,
 }
 
 impl GithubJob {
@@ -76,13 +70,20 @@ impl Printer {
     pub(in crate::cli) fn warning(&self, text: &str) {
         match self.github {
             Some(_) if self.verbosity > Verbosity::Quiet => {
-                self.annotate(Level::Warning, "tfoci", text);
+                self.annotate(Severity::Warning, "tfoci", text);
             }
             _ => self.line(Tone::Warning, "Warning", text),
         }
     }
 
-    pub(super) fn annotate(&self, level: Level, title: &str, text: &str) {
+    /// Annotates a job of GitHub Actions with a finding.
+    pub(in crate::cli) fn annotate_finding(&self, severity: Severity, text: &str) {
+        if self.github.is_some() {
+            self.annotate(severity, "tfoci", text);
+        }
+    }
+
+    pub(super) fn annotate(&self, level: Severity, title: &str, text: &str) {
         let (title, text) = (self.neutral(title), self.neutral(text));
         self.command(&annotation(level, &title, &text));
     }
@@ -140,11 +141,8 @@ fn group(title: &str, lines: &[String]) -> String {
 }
 
 /// A message on the page of the run.
-fn annotation(level: Level, title: &str, message: &str) -> String {
-    let level = match level {
-        Level::Error => "error",
-        Level::Warning => "warning",
-    };
+fn annotation(level: Severity, title: &str, message: &str) -> String {
+    let level = level.as_str();
     format!("::{level} title={}::{}", property(title), data(message))
 }
 
@@ -167,11 +165,11 @@ mod tests {
     #[test]
     fn text_cannot_leave_its_command() {
         assert_eq!(
-            annotation(Level::Error, "a: b, c", "50%\r\n::endgroup:: %0A"),
+            annotation(Severity::Error, "a: b, c", "50%\r\n::endgroup:: %0A"),
             "::error title=a%3A b%2C c::50%25%0D%0A::endgroup:: %250A"
         );
         assert_eq!(
-            annotation(Level::Warning, "x::error\n::", ""),
+            annotation(Severity::Warning, "x::error\n::", ""),
             "::warning title=x%3A%3Aerror%0A%3A%3A::"
         );
         assert_eq!(

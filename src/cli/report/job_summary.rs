@@ -20,10 +20,23 @@ const HEADER: &str = "\
 | --- | --- | ---: | ---: | --- | --- |
 ";
 
+/// Appends a list with a title to the summary of the job.
+pub(in crate::cli) fn append_list(path: &Path, title: &str, lines: &[String]) -> io::Result<()> {
+    let mut text = format!("### {}\n\n", escaped(title));
+    for line in lines.iter().take(MOST_ROWS) {
+        text += &format!("- {}\n", escaped(line));
+    }
+    write(path, &format!("{text}\n"))
+}
+
 /// Appends a table of what changed or failed to the summary of the job. `left_out` is the number of versions that succeeded and have no row.
 pub(super) fn append(path: &Path, title: &str, rows: &[Row], left_out: usize) -> io::Result<()> {
+    write(path, &table(title, rows, left_out))
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
-    file.write_all(table(title, rows, left_out).as_bytes())
+    file.write_all(text.as_bytes())
 }
 
 fn table(title: &str, rows: &[Row], left_out: usize) -> String {

@@ -4,7 +4,7 @@
 //! job of GitHub Actions ([`job_summary`]). The report collects rows during the run, and prints the rest at its end, even if it is interrupted.
 
 mod alike;
-mod job_summary;
+pub(in crate::cli) mod job_summary;
 mod row;
 mod totals;
 

@@ -1,0 +1,137 @@
+use std::fs;
+
+use super::Mirrored;
+use crate::support::tamper::untag;
+
+fn damaged() -> Mirrored {
+    let mirrored = Mirrored::new();
+    let layout = mirrored.layout("store");
+    untag(&layout, "evidence-1.0.0");
+    untag(&layout, "1.1.0");
+    mirrored
+}
+
+/// The parser of another crate would be one more dependency: this one knows what such a document needs.
+fn is_well_formed(text: &str) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = text
+        .strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")
+        .unwrap();
+    while let Some((before, after)) = rest.split_once('<') {
+        if before.contains(['>', '\u{1b}']) {
+            return false;
+        }
+        let (tag, behind) = after.split_once('>').unwrap();
+        match tag.strip_prefix('/') {
+            Some(name) if open.pop() != Some(name) => return false,
+            Some(_) => {}
+            None if tag.ends_with('/') => {}
+            None => open.push(tag.split(' ').next().unwrap()),
+        }
+        rest = behind;
+    }
+    open.is_empty() && rest.trim().is_empty()
+}
+
+#[test]
+fn junit_has_a_case_for_each_provider_and_code() {
+    let mirrored = damaged();
+    let run = mirrored
+        .tfoci("verify --from oci-layout:store --format junit")
+        .exits(1);
+    assert!(is_well_formed(&run.stdout), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("tests=\"3\" failures=\"1\""),
+        "{}",
+        run.stdout
+    );
+    for code in ["verify", "evidence-missing", "evidence-orphan"] {
+        assert_eq!(run.stdout.matches(&format!("name=\"{code}\"")).count(), 1);
+    }
+    assert_eq!(run.stdout.matches("<failure>").count(), 1);
+    assert_eq!(run.stdout.matches("<system-out>").count(), 1);
+    let whole = Mirrored::new()
+        .tfoci("verify --from oci-layout:store --format junit")
+        .succeeds();
+    assert!(is_well_formed(&whole.stdout), "{}", whole.stdout);
+    assert!(
+        whole.stdout.contains("tests=\"1\" failures=\"0\""),
+        "{}",
+        whole.stdout
+    );
+    // Other commands have no test cases.
+    let list = mirrored.tfoci("list --from oci-layout:store --format junit");
+    list.exits(2);
+}
+
+#[test]
+fn text_names_each_finding_its_place_and_its_fix() {
+    let run = damaged().tfoci("verify --from oci-layout:store").exits(1);
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert!(lines[0].starts_with("error: ") && lines[0].ends_with("[evidence-missing]"));
+    assert!(
+        lines[1].starts_with("  in oci-layout:store/"),
+        "{}",
+        run.stdout
+    );
+    assert!(lines[3].starts_with("  tfoci mirror "), "{}", run.stdout);
+    assert!(lines[4].starts_with("warning: "), "{}", run.stdout);
+    assert!(
+        lines.last().unwrap().contains("1 error, 1 warning"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn a_job_of_github_actions_gets_annotations_and_a_summary() {
+    let mirrored = damaged();
+    let summary = mirrored.scene.path("summary.md");
+    let mirrored = Mirrored {
+        scene: mirrored
+            .scene
+            .env("GITHUB_ACTIONS", "true")
+            .env("GITHUB_STEP_SUMMARY", &summary.display().to_string()),
+        origin: mirrored.origin,
+    };
+    let run = mirrored.tfoci("verify --from oci-layout:store").exits(1);
+    let count = |level: &str| {
+        run.stderr
+            .lines()
+            .filter(|line| line.starts_with(level))
+            .count()
+    };
+    assert_eq!(
+        (count("::error "), count("::warning ")),
+        (1, 1),
+        "{}",
+        run.stderr
+    );
+    let summary = fs::read_to_string(summary).unwrap();
+    assert_eq!(
+        summary
+            .lines()
+            .filter(|line| line.starts_with("- "))
+            .count(),
+        2,
+        "{summary}"
+    );
+}
+
+/// Each code that the program knows is in the schema, and is explained once.
+#[test]
+fn the_page_and_the_schema_have_the_same_codes() {
+    let scene = crate::support::scene::Scene::new();
+    let page = scene.tfoci(["help", "findings"]).succeeds().stdout;
+    let codes = page
+        .lines()
+        .filter(|line| line.ends_with(')') && !line.starts_with(' '));
+    let codes: Vec<&str> = codes.map(|line| line.split(' ').next().unwrap()).collect();
+    let schema = scene.tfoci(["schema", "verify"]).succeeds().stdout;
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    let known = schema["$defs"]["finding"]["properties"]["code"]["enum"]
+        .as_array()
+        .unwrap();
+    let known: Vec<&str> = known.iter().map(|one| one.as_str().unwrap()).collect();
+    assert_eq!(codes, known);
+}
