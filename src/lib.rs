@@ -22,10 +22,10 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | words | [`error`] [`secret`] [`shown`] [`nearest`](mod@nearest) [`text`] `plain` [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`place`] [`fingerprint`] [`authentication`] [`event`] |
+//! | words | [`error`] [`secret`] [`shown`] [`nearest`](mod@nearest) [`text`] `plain` [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`place`] [`fingerprint`] [`authentication`] [`event`] [`finding`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
-//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`lock`](mod@lock) [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
+//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`lock`](mod@lock) [`verify`](mod@verify) [`doctor`] [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
 //!
 //! The command line, `src/cli`, belongs to the executable. The library cannot use it.
 //!
@@ -73,6 +73,8 @@ pub mod fingerprint;
 pub mod authentication;
 
 pub mod event;
+
+pub mod finding;
 
 pub mod release;
 
@@ -123,6 +125,10 @@ pub mod examine;
 pub mod install;
 
 pub mod lock;
+
+pub mod verify;
+
+pub mod doctor;
 
 pub mod copy;
 

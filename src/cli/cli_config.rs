@@ -1,10 +1,7 @@
 //! `tfoci cli-config`: the block of a CLI configuration with which clients install from a mirror.
 //!
-//! This file decides from the arguments which kind of mirror it is, and refuses kinds that the client cannot read. [`check`] prints the traps
-//! in a configuration that exists. [`render`](super::render) writes the block, [`tfoci::config::cli`] parses configurations and knows most
-//! traps, and [`tfoci::credentials`] knows where clients look for credentials. No part of the command sends a request.
-
-mod check;
+//! This file decides from the arguments which kind of mirror it is, and refuses kinds that the client cannot read. [`render`](super::render)
+//! writes the block. `--check` is the part of [`doctor`](super::doctor) that sends no request.
 
 use std::path::PathBuf;
 
@@ -14,7 +11,7 @@ use url::Url;
 
 use tfoci::address::{Hostname, ProviderPattern};
 use tfoci::disk;
-use tfoci::error::{printable, printable_path};
+use tfoci::error::printable;
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
 use tfoci::shown::Shown;
@@ -24,6 +21,7 @@ use tfoci::template::RepositoryTemplate;
 
 use super::Ending;
 use super::arguments::ClientName;
+use super::doctor;
 use super::error::CommandError;
 use super::json;
 use super::printer::Tone;
@@ -48,7 +46,7 @@ Examples:
 ///
 /// It is an error if no client could install with the configuration.
 ///
-/// `--check` names the traps in the configuration that the client uses, and fails if it finds one. Notes are not failures.
+/// `--check` names what is wrong with the configuration that the client uses, without asking any server. `tfoci doctor` goes on from there.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = ArgGroup::new("mirror").args(["from", "into", "url", "check"]).required(true).multiple(true))]
@@ -91,7 +89,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let client = named.or_else(|| session.implied_client());
     let client = client.unwrap_or(Client::OpenTofu);
     if arguments.check {
-        return check::run(client, session);
+        return doctor::check(client, session);
     }
     let patterns = patterns(arguments, client, session)?;
     let (mirror, comment) = mirror(arguments, client, &patterns, session)?;
@@ -150,12 +148,6 @@ fn mirror(
             let text = format!("oci-layout:{}", text.trim_start_matches("oci-layout:"));
             return Err(no_client_reads(&text));
         }
-        if !directory.is_dir() {
-            let directory = printable_path(directory);
-            session.printer.warning(&format!(
-                "there is no directory {directory}: clients fail until `tfoci install --into {directory}` has written it"
-            ));
-        }
         let comment =
             store.map(|store| format!("`tfoci install` writes this directory from {store}."));
         return Ok((Mirror::directory(directory), comment));
@@ -190,12 +182,6 @@ fn network_mirror(
             "clients ask no network mirror for a provider whose host has a port\n  received {pattern}"
         ))
         .advising("leave it out: `direct` installs it from its origin"));
-    }
-    if let (Some(port), Some(host), true) = (url.port(), url.host_str(), include.is_empty()) {
-        let text = format!(
-            "providers whose addresses begin with {host}:{port}/ cannot come from a network mirror, and all others can; for `tfoci serve`, its page at https://{host}:{port}/ shows a block that has both"
-        );
-        session.printer.line(Tone::Plain, "Note", &text);
     }
     if url.path() == "/" {
         let text = format!(

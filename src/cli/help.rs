@@ -3,6 +3,7 @@
 use clap::Args;
 
 use tfoci::error::printable;
+use tfoci::finding::{Code, Kind};
 use tfoci::nearest::nearest;
 
 use super::Ending;
@@ -21,6 +22,7 @@ Help topics, by `tfoci help TOPIC`:
   credentials  where passwords and tokens are looked for
   environment  the environment variables that tfoci reads
   deployment   running `tfoci serve`: clients, tokens, limits, systemd, Kubernetes
+  findings     the codes of `tfoci verify` and `tfoci doctor`
   json         the documents of --format json
   exit-codes   what the exit codes mean";
 
@@ -50,9 +52,13 @@ pub(super) const TOPICS: [(&str, &str); 9] = [
 /// The page about the options that every command takes. It is made from the arguments themselves.
 const OPTIONS: &str = "options";
 
+/// The page about the codes of findings. It is made from the codes themselves.
+const FINDINGS: &str = "findings";
+
 /// Explain a command, or a topic
 ///
-/// Topics: options (those that every command takes), trust, mirror-file, maintenance, templates, credentials, environment, deployment, json, exit-codes.
+/// Topics: options (those that every command takes), trust, mirror-file, maintenance, templates, credentials, environment, deployment, findings,
+/// json, exit-codes.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// A command or a topic; a command of `trust` has two words
@@ -69,8 +75,10 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
 }
 
 fn page(names: &[&str]) -> Result<String, CommandError> {
-    if let [OPTIONS] = names {
-        return Ok(options());
+    match names {
+        [OPTIONS] => return Ok(options()),
+        [FINDINGS] => return Ok(findings()),
+        _ => {}
     }
     if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| names == [*topic]) {
         return Ok((*text).to_owned());
@@ -102,7 +110,7 @@ fn meant<'a>(tfoci: &'a clap::Command, names: &[&str]) -> Option<&'a str> {
     let commands = tfoci.get_subcommands().filter(|one| !one.is_hide_set());
     let topics = TOPICS.iter().map(|(topic, _)| *topic);
     let pages = commands.map(clap::Command::get_name);
-    let pages: Vec<&str> = pages.chain(topics).chain([OPTIONS]).collect();
+    let pages: Vec<&str> = pages.chain(topics).chain([OPTIONS, FINDINGS]).collect();
     nearest(name, &pages)
 }
 
@@ -122,4 +130,22 @@ fn options() -> String {
         .help_template("Options that every command takes\n\n{options}")
         .max_term_width(super::HELP_WIDTH);
     command.render_long_help().to_string()
+}
+
+/// The codes of findings, with what each means and the exit code that follows from it.
+fn findings() -> String {
+    let mut text =
+        "The findings of `tfoci verify` and `tfoci doctor`, by the code in brackets\n".to_owned();
+    for code in Code::ALL {
+        let exit = match code.kind() {
+            Kind::Warning => "only with --fail-on warning".to_owned(),
+            _ => super::exit_code(code.category()).to_string(),
+        };
+        let (name, severity) = (code.as_str(), code.severity().as_str());
+        text += &format!("\n{name} ({severity}; exit code: {exit})\n");
+        for line in [code.meaning(), code.fix()] {
+            text += &format!("    {line}\n").replace("    \n", "");
+        }
+    }
+    text
 }

@@ -11,7 +11,9 @@ mod cli_config;
 mod completions;
 mod copy;
 mod date;
+mod doctor;
 mod error;
+mod findings;
 mod finished_line;
 mod help;
 mod host;
@@ -44,6 +46,7 @@ mod site;
 mod trace;
 mod trust;
 mod variables;
+mod verify;
 mod versions;
 
 use std::ffi::OsString;
@@ -78,7 +81,7 @@ Exit codes:
   1    could not be done
   2    usage
   3    refused: something did not verify
-  4    differs (lock --check)
+  4    differs (lock --check, verify --against-origin)
   130  interrupted";
 
 const OCI_PUSH_EXAMPLES: &str = "\
@@ -117,7 +120,9 @@ enum Command {
     List(list::Arguments),
     Versions(versions::Arguments),
     Inspect(inspect::Arguments),
+    Verify(verify::Arguments),
     Resolve(resolve::Arguments),
+    Doctor(doctor::Arguments),
     Trust(trust::Arguments),
     Install(install::Arguments),
     Lock(lock::Arguments),
@@ -232,7 +237,13 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Command::Serve(_), Format::Json) => printer.into_log(),
         _ => printer,
     };
+    let has_findings = matches!(command, Command::Verify(_) | Command::Doctor(_));
+    let is_junit = globals.format == Format::Junit;
     let session = Session::new(globals, printer);
+    if is_junit && !has_findings {
+        let error = CommandError::usage("this command has no test cases for `--format junit`");
+        return ExitCode::from(exit_code(session.report.command_failed(&error)));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(command.threads())
         .enable_all()
@@ -323,7 +334,9 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::List(arguments) => list::run(arguments, session).await,
         Command::Versions(arguments) => versions::run(arguments, session).await,
         Command::Inspect(arguments) => inspect::run(arguments, session).await,
+        Command::Verify(arguments) => verify::run(arguments, session).await,
         Command::Resolve(arguments) => resolve::run(&arguments, session),
+        Command::Doctor(arguments) => doctor::run(arguments, session).await,
         Command::Trust(arguments) => trust::run(&arguments, session),
         Command::Install(arguments) => install::run(arguments, session).await,
         Command::Lock(arguments) => lock::run(arguments, session).await,

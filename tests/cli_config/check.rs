@@ -9,28 +9,26 @@ const MIRROR: &str = "filesystem_mirror { path = \"mirror\" }";
 const REGISTRY: &str =
     "oci_mirror { repository_template = \"known.example/${hostname}/${namespace}/${type}\" }";
 
-/// The kinds of the problems and notes of a configuration. A problem fails the check.
+/// The codes of the findings about a configuration. An error fails the check.
 #[track_caller]
-fn kinds(text: &str) -> [Vec<String>; 2] {
+fn codes(text: &str) -> Vec<String> {
     let scene = Scene::new();
     scene.write("mirror/file", "");
     scene.write("mirror/b.example/acme/demo/index.json", "{}");
-    let auth = r#"{"auths": {"known.example": {"auth": "bWU6c2VjcmV0"}}}"#;
-    scene.write(".docker/config.json", auth);
     scene.write("c.tfrc", text);
     let check = "cli-config --check --cli-config c.tfrc --format json";
     let run = scene.tfoci(check.split(' '));
     assert!(!run.stdout.contains("secret"), "{}", run.stdout);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     follows("cli-config", &document);
-    assert_eq!(document["file"], "c.tfrc");
-    let kinds = ["problems", "notes"].map(|list| {
-        let found = document[list].as_array().unwrap().iter();
-        let kinds = found.map(|one| one["kind"].as_str().unwrap().to_owned());
-        kinds.collect::<Vec<_>>()
-    });
-    assert_eq!(run.status, Some(i32::from(!kinds[0].is_empty())), "{text}");
-    kinds
+    follows("doctor", &document);
+    let findings = document["findings"].as_array().unwrap();
+    let is_error = findings.iter().any(|one| one["severity"] == "error");
+    assert_eq!(run.status, Some(i32::from(is_error)), "{text}");
+    let codes = findings
+        .iter()
+        .map(|one| one["code"].as_str().unwrap().to_owned());
+    codes.collect()
 }
 
 /// A configuration with these methods.
@@ -39,110 +37,78 @@ fn methods(methods: &str) -> String {
 }
 
 #[test]
-fn every_problem_has_its_kind() {
-    for (text, kind) in [
-        (format!("{REGISTRY}\ndirect {{}}"), "overlap"),
+fn every_trap_has_its_code() {
+    for (text, code) in [
+        (format!("{REGISTRY}\ndirect {{}}"), "methods-overlap"),
         (
             "network_mirror { url = \"https://m.example/v1/\" include = [\"acme/*\"] }\ndirect {}"
                 .to_owned(),
-            "overlap",
+            "methods-overlap",
         ),
         (
             "network_mirror { url = \"https://m.example/v1/\" include = [] }\ndirect {}".to_owned(),
-            "overlap",
+            "methods-overlap",
         ),
-        (REGISTRY.replace("/${namespace}", ""), "template"),
-        (REGISTRY.replace("type", "host"), "template"),
-        (REGISTRY.replace("${", "{"), "template_spelling"),
-        ("filesystem_mirror {}".to_owned(), "missing_argument"),
-        ("network_mirror { url = \"\" }".to_owned(), "missing_argument"),
+        (REGISTRY.replace("/${namespace}", ""), "template-refused"),
+        (REGISTRY.replace("type", "host"), "template-refused"),
+        (REGISTRY.replace("${", "{"), "template-refused"),
+        ("filesystem_mirror {}".to_owned(), "block-ignored"),
+        ("network_mirror { url = \"\" }".to_owned(), "block-ignored"),
         // A block that clients ignore overlaps with no other.
         (
             "network_mirror { url = \"http://m.example/\" }\ndirect {}".to_owned(),
-            "url",
+            "mirror-url",
         ),
         (
             "network_mirror { url = \"https://m.example/v1\" }".to_owned(),
-            "url_without_slash",
+            "mirror-url",
         ),
-        ("oci_mirrors {}\ndirect {}".to_owned(), "unknown_method"),
+        (
+            "network_mirror { url = \"https://m.example/v1/ \" }".to_owned(),
+            "mirror-url",
+        ),
+        ("oci_mirrors {}".to_owned(), "block-ignored"),
         (
             "dev_overrides {\n \"acme/demo\" = \"/src/demo\"\n}\ndirect {}".to_owned(),
-            "dev_overrides",
+            "dev-overrides",
         ),
-        (MIRROR.replace("mirror\"", "none\""), "missing_directory"),
+        (MIRROR.replace("mirror\"", "none\""), "directory-missing"),
         (
             MIRROR.replace("mirror\"", "mirror/file\""),
-            "missing_directory",
+            "directory-missing",
         ),
         (
-            MIRROR.replace(" }", " include = [\"acme/*\"] }"),
-            "nothing_included",
+            "direct { exlude = [\"acme/*\"] }".to_owned(),
+            "block-ignored",
         ),
-        // The directory is one level too deep.
-        (
-            MIRROR.replace("mirror\"", "mirror/b.example\" include = [\"*/*/*\"]"),
-            "nothing_included",
-        ),
-        (
-            "network_mirror { url = \"https://m.example/v1/\" include = [\"b.example:8443/acme/*\"] }"
-                .to_owned(),
-            "ports",
-        ),
-        ("direct { exlude = [\"acme/*\"] }".to_owned(), "unknown_argument"),
         // `oci_mirror` has no setting for retries.
         (
             REGISTRY.replace(" }", "\n download_retry_count = 3\n}"),
-            "unknown_argument",
+            "block-ignored",
         ),
-        ("direct {}\ninclude = [\"acme/*\"]".to_owned(), "unknown_argument"),
-        (String::new(), "no_methods"),
-    ] {
-        assert_eq!(kinds(&methods(&text)), [vec![kind.to_owned()], vec![]], "{text}");
-    }
-    for (text, kind) in [
-        ("provider_instalation {\n direct {}\n}\n", "unknown_block"),
-        // Clients know the argument `Credentials`, and no such block.
         (
-            "{\"Credentials\": {\"a.example\": {\"token\": \"secret\"}}, \"OCI_Credentials\": {}}",
-            "unknown_block",
-        ),
-        ("plugin_cache_dir = \"none/cache\"\n", "missing_cache"),
-        ("plugin_cache_dirr = \"mirror\"\n", "unknown_argument"),
-        ("{\"credentials\": {\"a.example\": {}}}", "no_token"),
-        ("credentials \"a.example\" {\n token = \"\"\n}", "no_token"),
-        (
-            "oci_credentials \"h.example\" {\n username = \"a\"\n password = \"b\"\n pasword = \"secret\"\n}",
-            "unknown_argument",
+            "direct {}\ninclude = [\"acme/*\"]".to_owned(),
+            "block-ignored",
         ),
     ] {
-        assert_eq!(kinds(text), [vec![kind.to_owned()], vec![]], "{text}");
+        assert_eq!(codes(&methods(&text)), [code], "{text}");
     }
-}
-
-#[test]
-fn notes_do_not_fail_the_check() {
-    for (text, kind) in [
+    for (text, code) in [
+        ("provider_instalation {\n direct {}\n}\n", "block-ignored"),
+        ("plugin_cache_dir = \"none/cache\"\n", "directory-missing"),
+        ("plugin_cache_dirr = \"mirror\"\n", "block-ignored"),
         (
-            format!("{MIRROR}\ndirect {{ include = [\"acme/*\"] }}"),
-            "two_sources",
+            "plugin_cache_dir = \"mirror\"\nprovider_installation {\n filesystem_mirror { path = \"./mirror\" }\n}\n",
+            "cache-is-mirror",
         ),
-        (
-            REGISTRY.replace("${type}", "%{ for x in [type] }${x}%{ endfor }"),
-            "unchecked_template",
-        ),
-        (
-            "network_mirror { url = \"https://m.example\" }".to_owned(),
-            "url_without_path",
-        ),
-        (REGISTRY.replace("known", "none"), "no_credentials"),
+        ("\u{feff}disable_checkpoint = true\n", "byte-order-mark"),
     ] {
-        assert_eq!(
-            kinds(&methods(&text)),
-            [vec![], vec![kind.to_owned()]],
-            "{text}"
-        );
+        assert_eq!(codes(text), [code], "{text}");
     }
+    // Clients know the argument `Credentials`, and no such block.
+    let text =
+        "{\"Credentials\": {\"a.example\": {\"token\": \"secret\"}}, \"OCI_Credentials\": {}}";
+    assert_eq!(codes(text), ["block-ignored"]);
 }
 
 #[test]
@@ -159,14 +125,10 @@ fn what_clients_accept_is_accepted() {
         // Clients do not distinguish upper and lower case here.
         "direct { Exclude = [\"acme/*\"] }".to_owned(),
     ] {
-        assert_eq!(
-            kinds(&methods(&text)),
-            [const { Vec::<String>::new() }; 2],
-            "{text}"
-        );
+        assert_eq!(codes(&methods(&text)), Vec::<String>::new(), "{text}");
     }
     let known = "Disable_Checkpoint = true\nproviders {\n a = \"b\"\n}\nregistry_protocols {\n retry_count = 2\n}\n";
-    assert_eq!(kinds(known), [const { Vec::<String>::new() }; 2]);
+    assert_eq!(codes(known), Vec::<String>::new());
 }
 
 #[test]
@@ -179,56 +141,57 @@ fn refused_configurations_are_errors() {
         "oci_credentials \"h.example\" {\n username = 7\n}\n",
         "{\"oci_credentials\": {\"h.example\": {\"username\": \"me\"}}}",
     ] {
-        let scene = Scene::new();
-        scene.write("c.tfrc", text);
-        let check = ["cli-config", "--check", "--cli-config", "c.tfrc"];
-        scene.tfoci(check).exits(1).without_result();
+        assert_eq!(codes(text), ["configuration-refused"], "{text}");
     }
 }
 
 #[test]
 fn the_file_is_the_one_that_the_client_uses() {
     let scene = Scene::new();
-    let check = ["cli-config", "--check", "--format", "json", "--client"];
     let file = |scene: &Scene, client: &str| {
-        let run = scene.tfoci(check.iter().chain(&[client]));
-        let document: Value = serde_json::from_str(&run.stdout).unwrap();
-        follows("cli-config", &document);
-        document["file"].as_str().map(str::to_owned)
+        let run = scene
+            .tfoci(["cli-config", "--check", "--client", client])
+            .succeeds();
+        let mut lines = run.stdout.lines();
+        let line = lines.find(|line| line.contains(" configuration ")).unwrap();
+        line.split_whitespace().nth(2).unwrap().to_owned()
     };
-    assert_eq!(file(&scene, "tofu"), None);
-    scene.write(".terraformrc", methods(REGISTRY));
-    let shared = Some("[TMP]/.terraformrc".to_owned());
-    assert_eq!(file(&scene, "tofu"), shared);
-    assert_eq!(file(&scene, "terraform"), shared);
+    assert_eq!(file(&scene, "tofu"), "none,");
+    scene.write(".terraformrc", methods(MIRROR));
+    scene.write("mirror/file", "");
+    assert_eq!(file(&scene, "tofu"), "[TMP]/.terraformrc");
+    assert_eq!(file(&scene, "terraform"), "[TMP]/.terraformrc");
     // Only OpenTofu reads this file, and it then reads no other one.
     scene.write(".tofurc", "{}");
-    let own = Some("[TMP]/.tofurc".to_owned());
-    assert_eq!(file(&scene, "tofu"), own);
-    assert_eq!(file(&scene, "terraform"), shared);
-    // A file that a variable names takes precedence, and must exist.
+    assert_eq!(file(&scene, "tofu"), "[TMP]/.tofurc");
+    assert_eq!(file(&scene, "terraform"), "[TMP]/.terraformrc");
+    // A file that a variable names takes precedence. Clients only warn if it does not exist.
     let scene = scene.env("TF_CLI_CONFIG_FILE", "own.tfrc");
-    scene.tfoci(["cli-config", "--check"]).exits(1);
+    assert_eq!(file(&scene, "tofu"), "none,");
     scene.write("own.tfrc", "");
-    assert_eq!(file(&scene, "tofu").as_deref(), Some("own.tfrc"));
+    assert_eq!(file(&scene, "tofu"), "own.tfrc");
 }
 
-/// Clients read the names of directories as addresses, in any spelling of a host.
+/// What `cli-config` prints has no traps.
 #[test]
-fn a_mirror_has_the_providers_of_a_host_in_any_spelling() {
+fn the_block_that_is_printed_has_no_findings() {
     let scene = Scene::new();
-    scene.write("mirror/Bücher.example:8443/acme/demo/1.0.0/x", "");
-    for (pattern, status) in [
-        ("bücher.example:8443/acme/*", 0),
-        ("bücher.example:8443/*/*", 0),
-        ("bücher.example/acme/*", 1),
-        ("bücher.example:8443/other/*", 1),
+    scene.write("providers/file", "");
+    for arguments in [
+        ["--from", "known.example/${hostname}/${namespace}/${type}"],
+        ["--into", "providers"],
+        ["--url", "https://mirror.example/v1/"],
     ] {
-        let text = format!(
-            "filesystem_mirror {{\n path = \"mirror\"\n include = [\"{pattern}\"]\n}}\ndirect {{\n exclude = [\"{pattern}\"]\n}}"
-        );
-        scene.write("c.tfrc", methods(&text));
-        let check = ["cli-config", "--check", "--cli-config", "c.tfrc"];
-        scene.tfoci(check).exits(status);
+        for pattern in [[].as_slice(), &["a.example/*/*"]] {
+            let print = ["cli-config"].iter().chain(&arguments).chain(pattern);
+            let block = scene.tfoci(print).succeeds().stdout;
+            let root = scene.path("").display().to_string();
+            let block = block.replace("[TMP]", root.trim_end_matches('/'));
+            scene.write("c.tfrc", &block);
+            let check = "cli-config --check --cli-config c.tfrc --format json";
+            let run = scene.tfoci(check.split(' ')).succeeds();
+            let document: Value = serde_json::from_str(&run.stdout).unwrap();
+            assert_eq!(document["findings"], serde_json::json!([]), "{block}");
+        }
     }
 }

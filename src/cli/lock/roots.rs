@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tfoci::address::ProviderAddr;
-use tfoci::configuration::{self, ReadAs, Requirements};
+use tfoci::configuration::{self, Requirements};
 use tfoci::constraint::VersionConstraints;
 use tfoci::disk;
 use tfoci::error::{Category, printable, printable_path};
@@ -16,7 +16,7 @@ use tfoci::selection::Selection;
 
 use super::LockRequest;
 use crate::cli::error::CommandError;
-use crate::cli::session::{Session, data_directory, requested, workspace};
+use crate::cli::session::{Session, requested};
 
 /// A directory to lock.
 pub(super) struct Root {
@@ -154,12 +154,7 @@ async fn configured(
     session: &Session,
 ) -> Result<Option<Requirements>, CommandError> {
     let client = target.client();
-    let read_as = ReadAs {
-        client: Some(client),
-        default_host: client.default_host(),
-        data: data_directory(),
-        workspace: workspace(),
-    };
+    let read_as = requested::read_as(Some(client), client.default_host());
     let root = directory.to_owned();
     // In a thread, so that an interruption does not wait for it.
     let read = in_thread(move || Requirements::read(&root, &read_as)).await;

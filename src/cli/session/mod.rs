@@ -11,7 +11,7 @@ pub(super) mod requested;
 mod trust;
 mod wanted;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,8 +41,9 @@ use super::error::CommandError;
 use super::printer::Printer;
 use super::report::Report;
 use super::trace::Trace;
-pub(super) use environment::{data_directory, has_data_directory, report_considered, workspace};
+pub(super) use environment::{data_directory, has_data_directory, warn_of_sources, workspace};
 pub(super) use everything::Everything;
+pub(super) use network::variables;
 pub(super) use trust::{NamedBy, TrustPath, policy, read_key, trust_text};
 pub(super) use wanted::{Wanted, WantedVersions};
 
@@ -81,27 +82,34 @@ impl Session {
 
     /// The HTTP client. It connects only when it sends the first request.
     pub(super) fn http(&self) -> Result<Http, CommandError> {
+        self.http_with(|settings| settings)
+    }
+
+    fn http_with(&self, change: impl FnOnce(Settings) -> Settings) -> Result<Http, CommandError> {
         let settings = network::settings(&self.globals.network, self.jobs().count())?;
-        let authorities = network::missing_authorities().into_iter();
-        for warning in authorities.chain(network::unusable_proxies()) {
-            self.printer.warning(&warning);
-        }
         let trace = Trace(self.printer.clone());
-        Ok(Http::reporting(settings, Arc::new(trace)))
+        Ok(Http::reporting(change(settings), Arc::new(trace)))
     }
 
     /// An HTTP client for hosts that only the clients of a server name. It shares no state with [`Session::http`], so such a name cannot
     /// change where requests to the store go. `--plain-http` names hosts of stores, so this client uses HTTPS only.
     pub(super) fn http_for_strangers(&self) -> Result<Http, CommandError> {
-        let settings = Settings {
+        self.http_with(|settings| Settings {
             plain: BTreeSet::new(),
             every_host_is_a_stranger: true,
-            ..network::settings(&self.globals.network, self.jobs().count())?
-        };
-        Ok(Http::reporting(
-            settings,
-            Arc::new(Trace(self.printer.clone())),
-        ))
+            ..settings
+        })
+    }
+
+    /// An HTTP client without the options that clients do not have.
+    pub(super) fn http_of_clients(&self) -> Result<Http, CommandError> {
+        self.http_with(|settings| Settings {
+            plain: BTreeSet::new(),
+            insecure: BTreeSet::new(),
+            authorities: Vec::new(),
+            identities: BTreeMap::new(),
+            ..settings
+        })
     }
 
     /// A registry client. It authenticates once per registry, and can mount blobs.
@@ -113,18 +121,12 @@ impl Session {
         environment::locations(&self.globals.access)
     }
 
-    /// The plugin cache of a client, relative to the directory of the root module. Warns if the client would believe its packages
-    /// without a lock file, which tfoci never does.
+    /// The plugin cache of a client, relative to the directory of the root module.
     pub(super) fn plugin_cache(&self, client: Client) -> Result<Option<PathBuf>, CommandError> {
         let config = self.cli_config(client)?.map(|(_, config)| config);
-        let configured = config.unwrap_or_default().plugin_cache;
-        let cache = environment::plugin_cache(&configured);
-        if cache.is_some() && environment::plugin_cache_may_break(&configured) {
-            let line = "the clients are told to believe the plugin cache without a lock file \
-                        (TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE); tfoci verifies its packages anyway";
-            self.printer.warn_once(line.to_owned());
-        }
-        Ok(cache)
+        Ok(environment::plugin_cache(
+            &config.unwrap_or_default().plugin_cache,
+        ))
     }
 
     /// The CLI configuration of a client, with its path. If a variable names a file that does not exist, there is no configuration: clients
@@ -155,14 +157,19 @@ impl Session {
     pub(super) fn origin_access(&self, http: Http) -> Result<source::Access, CommandError> {
         self.check_named()?;
         let credentials = self.credentials();
-        report_considered(&credentials.origin_sources()?, &self.printer);
-        Ok(source::Access {
+        warn_of_sources(&credentials.unread_for_origins()?, &self.printer);
+        Ok(self.access(http, credentials))
+    }
+
+    /// Access to origins and mirrors with these credentials.
+    pub(super) fn access(&self, http: Http, credentials: Credentials) -> source::Access {
+        source::Access {
             http,
             credentials,
             request_limits: environment::request_limits(),
             temp_files: TempFileBudget::new(self.jobs().count()),
             open_answers: source::OpenAnswers::new(self.jobs().count()),
-        })
+        }
     }
 
     /// The host of addresses of the form NAMESPACE/TYPE.
@@ -187,6 +194,11 @@ impl Session {
         (self.default_host == terraform.default_host()).then_some(terraform)
     }
 
+    /// Whether a store's address is the name of one repository.
+    pub(super) fn is_exact(&self) -> bool {
+        self.globals.exact_repository
+    }
+
     /// Whether `--plain-http` names a registry, with or without its port.
     pub(super) fn uses_plain_http(&self, registry: &str) -> bool {
         let bare = HostPort::parse(registry).map_or(registry, |parsed| parsed.host);
@@ -208,15 +220,9 @@ impl Session {
             return Ok(provider);
         }
         let text = printable(text);
-        let error = CommandError::usage(format!(
+        Err(CommandError::usage(format!(
             "`{command}` takes an address without a version\n  expected {provider}\n  received {text}"
-        ));
-        Err(
-            match command == "versions" && constraints.as_exact().is_some() {
-                true => error.advising(format!("did you mean `tfoci inspect {text}`?")),
-                false => error,
-            },
-        )
+        )))
     }
 
     /// Parses a provider address with constraints.

@@ -8,7 +8,9 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use tfoci::disk;
+use tfoci::doctor::Step;
 use tfoci::error::{printable, printable_path};
+use tfoci::finding::{Code, Finding};
 use tfoci::http::{Pem, Settings, Timeouts};
 use tfoci::shown::Shown;
 
@@ -91,50 +93,46 @@ fn pem(path: &Path, option: &'static str) -> Result<Pem, CommandError> {
     })
 }
 
-/// Warnings about variables that name a file or directory without certificate authorities. The HTTP client then does not read the system's
-/// authorities either.
-pub(super) fn missing_authorities() -> Vec<String> {
-    let mut warnings = Vec::new();
+/// What the variables of certificate authorities and proxies say, for `doctor`. The HTTP client passes over those that it cannot use.
+pub(in crate::cli) fn variables() -> Vec<Step> {
+    let mut steps = Vec::new();
     for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {
         let Some(path) = variable(name).map(PathBuf::from) else {
             continue;
         };
         let shown = printable_path(&path);
-        let read = path.is_file().then(|| disk::read(&path, LARGEST_PEM));
-        match read {
-            _ if !path.exists() => {
-                warnings.push(format!("{name} names {shown}, which does not exist"));
-            }
-            Some(Ok(text)) if !has_certificates(&text) => {
-                warnings.push(format!(
-                    "{name} names {shown}, which has no certificate in PEM"
-                ));
-            }
-            _ => {}
-        }
+        let has_some = match path.is_file() {
+            true => disk::read(&path, LARGEST_PEM).is_ok_and(|text| has_certificates(&text)),
+            false => path.is_dir(),
+        };
+        steps.push(if has_some {
+            Step::good("authorities", format!("{shown} ({name})"))
+        } else {
+            let message = format!("{name} names {shown}, which has no certificate in PEM");
+            Step::bad(
+                "authorities",
+                Finding::new(Code::AuthoritiesMissing, message),
+            )
+        });
     }
-    warnings
-}
-
-/// Warnings about variables of proxies that the HTTP library passes over.
-pub(super) fn unusable_proxies() -> Vec<String> {
-    let mut warnings = Vec::new();
     for name in PROXIES {
         let Some(value) = variable(name).and_then(|value| value.into_string().ok()) else {
             continue;
         };
-        let is_other = |scheme: &str| !["http", "https"].contains(&scheme);
+        let shown = Shown::from(value.as_str());
         let scheme = value
             .split_once("://")
             .map(|(scheme, _)| scheme.to_ascii_lowercase());
-        if scheme.as_deref().is_some_and(is_other) {
-            let shown = Shown::from(value.as_str());
-            warnings.push(format!(
-                "{name} names {shown}, which is not used: a proxy is http://HOST:PORT or https://HOST:PORT"
-            ));
-        }
+        steps.push(match scheme.as_deref() {
+            None | Some("http" | "https") => Step::good("proxy", format!("{shown} ({name})")),
+            Some(_) => {
+                let message =
+                    format!("{name} names {shown}: tfoci uses proxies at http and https URLs only");
+                Step::bad("proxy", Finding::new(Code::ProxyUnusable, message))
+            }
+        });
     }
-    warnings
+    steps
 }
 
 fn has_certificates(text: &[u8]) -> bool {

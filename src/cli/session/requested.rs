@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use tfoci::address::Hostname;
 use tfoci::config::{MirrorEntry, MirrorFile};
 use tfoci::configuration::{ReadAs, Requirements};
 use tfoci::constraint::VersionConstraints;
 use tfoci::disk;
 use tfoci::error::{Category, printable, printable_path};
-use tfoci::lockfile::{FILE_NAME, LockFile};
+use tfoci::lockfile::{Client, FILE_NAME, LockFile};
 use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::platform::{Platform, Platforms};
 use tfoci::selection::Selection;
@@ -39,12 +40,7 @@ pub(in crate::cli) fn required(
     session: &Session,
 ) -> Result<impl Iterator<Item = MirrorEntry>, CommandError> {
     directory(root, "--from-config")?;
-    let read_as = ReadAs {
-        client: None,
-        default_host: session.default_host().clone(),
-        data: data_directory(),
-        workspace: workspace(),
-    };
+    let read_as = read_as(None, session.default_host().clone());
     let required = Requirements::read(root, &read_as).map_err(CommandError::Configuration)?;
     for module in &required.not_followed {
         let (root, module) = (printable_path(root), printable(module));
@@ -56,6 +52,16 @@ pub(in crate::cli) fn required(
         newest: Some(1),
         ..MirrorEntry::of(provider, constraints)
     }))
+}
+
+/// How a configuration is read: as its client does in this environment.
+pub(in crate::cli) fn read_as(client: Option<Client>, default_host: Hostname) -> ReadAs {
+    ReadAs {
+        client,
+        default_host,
+        data: data_directory(),
+        workspace: workspace(),
+    }
 }
 
 /// The versions that an entry selects: without constraints, the newest release.

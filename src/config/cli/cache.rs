@@ -7,8 +7,6 @@ use crate::syntax::{Section, Value};
 pub struct PluginCache {
     /// `plugin_cache_dir`, as written: it may name environment variables, as in `$HOME/cache` or `${HOME}/cache`.
     pub directory: Option<String>,
-    /// `plugin_cache_may_break_dependency_lock_file`: clients believe packages in the cache that no lock file names.
-    pub may_break: bool,
 }
 
 impl PluginCache {
@@ -18,11 +16,7 @@ impl PluginCache {
             Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
             _ => None,
         };
-        let may_break = root.value("plugin_cache_may_break_dependency_lock_file");
-        Self {
-            directory,
-            may_break: may_break == Some(&Value::Flag(true)),
-        }
+        Self { directory }
     }
 
     /// The directory, with the values of environment variables in place of their names. An unknown variable has none.
@@ -88,14 +82,6 @@ mod tests {
                 .plugin_cache;
             assert_eq!(cache.directory.as_deref(), directory, "{text}");
             assert_eq!(cache.expanded(known).as_deref(), expanded, "{text}");
-            assert!(!cache.may_break);
         }
-        let text = b"plugin_cache_may_break_dependency_lock_file = true";
-        assert!(
-            CliConfig::parse(text, Client::OpenTofu)
-                .unwrap()
-                .plugin_cache
-                .may_break
-        );
     }
 }

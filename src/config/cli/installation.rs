@@ -63,6 +63,11 @@ pub enum MethodKind {
 }
 
 impl InstallationMethod {
+    /// What `include` names.
+    pub fn included(&self) -> &[ProviderPattern] {
+        self.include.as_deref().unwrap_or_default()
+    }
+
     /// Whether clients use the method for a provider. `exclude` overrides `include`
     /// ([clients: patterns](crate::clients#patterns)).
     pub fn is_for(&self, provider: &ProviderAddr) -> bool {

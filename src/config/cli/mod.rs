@@ -10,14 +10,14 @@ use crate::syntax::{self, Block, Section};
 
 mod cache;
 mod host;
+mod ignored;
 mod installation;
-mod traps;
 
 pub use cache::PluginCache;
 pub use host::{CredentialsHelper, HostServices, HostToken};
+pub use ignored::Ignored;
 use installation::methods;
 pub use installation::{DevOverrides, InstallationMethod, MethodKind};
-pub use traps::{Trap, list, traps};
 
 /// The largest accepted configuration, in bytes. Real ones have some hundred bytes.
 pub const LARGEST: usize = 1 << 20;
@@ -43,8 +43,8 @@ pub struct CliConfig {
     pub installation_line: Option<usize>,
     /// The directory of `plugin_cache_dir`, and what clients accept from it.
     pub plugin_cache: PluginCache,
-    /// What neither client knows, and credentials without a token: traps that no other field shows.
-    pub ignored: Vec<Trap>,
+    /// What neither client knows.
+    pub ignored: Vec<Ignored>,
 }
 
 /// `oci_credentials "DOMAIN[/PATH]"` ([clients: credential blocks](crate::clients#credential-blocks)).
@@ -143,7 +143,7 @@ impl CliConfig {
             installation,
             installation_line,
             plugin_cache: PluginCache::read(&root),
-            ignored: traps::ignored(&root),
+            ignored: ignored::ignored(&root),
         })
     }
 }
