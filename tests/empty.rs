@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use crate::support::author::Author;
-use crate::support::release::{Mistake, ReleaseFolder};
 
 /// Both commands that read all providers of a store.
 const COMMANDS: [&[&str]; 2] = [
@@ -81,40 +80,4 @@ fn an_empty_store_is_an_error_in_json_too() {
         let document: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(document["error"]["category"], "not_found", "{document}");
     }
-}
-
-#[test]
-fn versions_omits_and_counts_those_that_do_not_verify() {
-    let author = Author::new();
-    author.with_pushed();
-    std::fs::remove_dir_all(author.scene.path("dist")).unwrap();
-    let unsigned = ReleaseFolder::new("demo", "1.1.0").platform("linux_amd64");
-    unsigned
-        .mistake(Mistake::SignatureMissing)
-        .write(&author.scene.path("dist"));
-    author
-        .push_unsigned(&["--allow-unsigned", "acme/demo"])
-        .succeeds();
-    let versions = ["versions", "acme/demo", "--from", "oci-layout:store"];
-    let run = author.tfoci(&[&versions[..], &["--key", "acme.asc"]].concat());
-    assert_eq!(run.stdout, "1.0.0\n");
-    run.succeeds().says("1 of 2");
-}
-
-#[test]
-fn versions_fails_if_no_version_verifies() {
-    let author = Author::new();
-    author.with_pushed();
-    let arguments =
-        "versions acme/demo --from oci-layout:store --require-pinned --key stranger.asc";
-    let arguments: Vec<&str> = arguments.split(' ').collect();
-    author.tfoci(&arguments).exits(3).without_result().says(
-        "error registry.opentofu.org/acme/demo oci-layout:store/registry.opentofu.org/acme/demo",
-    );
-    let another = ReleaseFolder::new("demo", "2.0.0").platform("linux_amd64");
-    std::fs::remove_dir_all(author.scene.path("dist")).unwrap();
-    another.write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
-    let run = author.tfoci(&arguments).exits(3);
-    run.says("error registry.opentofu.org/acme/demo 2");
 }

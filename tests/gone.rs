@@ -73,20 +73,6 @@ fn install_and_copy_report_removed_evidence() {
     }
 }
 
-#[test]
-fn versions_reports_removed_evidence_when_it_verifies() {
-    let author = removed();
-    let versions = ["versions", "acme/demo", "--from", FROM];
-    let run = author.tfoci(&versions).succeeds().says("");
-    assert_eq!(run.stdout, "1.0.0\n");
-    let looks = [&versions[..], &["--trust", "allow.toml"]].concat();
-    let run = author.tfoci(&looks).succeeds().says(WARNING);
-    assert_eq!(run.stdout, "1.0.0\n");
-    let pinned = [&versions[..], &["--key", "acme.asc", "--all"]].concat();
-    let run = author.tfoci(&pinned).exits(3);
-    assert!(run.stdout.starts_with("1.0.0\t"), "{}", run.stdout);
-}
-
 /// Artifacts of other tools never had evidence, and checksums alone are evidence.
 #[test]
 fn versions_that_never_had_evidence_are_not_reported() {

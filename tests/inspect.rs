@@ -264,7 +264,7 @@ fn a_trust_file_without_an_entry_for_the_provider_is_reported() {
     author.scene.write("trust.toml", entry);
     for command in [
         &["inspect", "acme/demo@1.0.0"][..],
-        &["versions", "acme/demo"],
+        &["verify", "acme/demo"],
         &[
             "install",
             "acme/demo",

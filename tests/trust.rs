@@ -462,7 +462,7 @@ fn a_key_file_that_cannot_be_used_is_no_finding_about_a_release() {
     let commands = [
         "push dist --provider acme/demo --to oci-layout:other",
         "inspect acme/demo@1.0.0 --from oci-layout:store",
-        "versions acme/demo --from oci-layout:store",
+        "verify acme/demo --from oci-layout:store",
         "install acme/demo --from oci-layout:store --into out",
         "copy acme/demo --from oci-layout:store --to oci-layout:copied",
         "trust show acme/demo",

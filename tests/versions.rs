@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::support::layout::Parts;
 use crate::support::scene::{Run, Scene};
 use crate::support::shape::assert_shape;
-use crate::support::signer::Signer;
 use crate::support::tamper::untag;
 
 /// A scene in which the release of `testdata` is in `oci-layout:mirror`.
@@ -148,32 +147,6 @@ fn all_tags_with_their_reasons() {
         json!(["1.9.0-rc.1", "1.9.0", "1.9.0+x", "1.10.0"])
     );
     assert_eq!(document["ignored"].as_array().unwrap().len(), 5);
-}
-
-#[test]
-fn require_pinned_lists_only_pinned_versions() {
-    let scene = pushed();
-    assert_eq!(
-        versions(&scene, &["--key", "acme.asc", "--require-pinned"])
-            .succeeds()
-            .stdout,
-        "1.0.0\n"
-    );
-    scene.write("stranger.asc", Signer::stranger().public_armored());
-    let run = versions(&scene, &["--key", "stranger.asc"]).exits(3);
-    run.without_result().says(
-        "error registry.opentofu.org/acme/demo oci-layout:mirror/registry.opentofu.org/acme/demo",
-    );
-    let all = versions(&scene, &["--key", "stranger.asc", "--all"])
-        .exits(3)
-        .stdout;
-    let line = all
-        .lines()
-        .find(|line| line.starts_with("1.0.0\t"))
-        .unwrap();
-    assert!(line.contains(&Signer::stranger().fingerprint()), "{line}");
-    let run = versions(&scene, &["--require-pinned"]).exits(2);
-    run.says("error registry.opentofu.org/acme/demo");
 }
 
 #[test]

@@ -131,6 +131,8 @@ pub(super) enum Format {
     Text,
     /// One JSON document
     Json,
+    /// Test cases in JUnit's XML: findings of `verify` and `doctor`
+    Junit,
 }
 
 /// When colour is used.
@@ -194,21 +196,5 @@ impl ReadTrust {
     /// Whether an option pins keys.
     pub(super) fn is_pinning(&self) -> bool {
         self.trust.trust.is_some() || !self.trust.key.is_empty()
-    }
-
-    /// Whether any of these options is given.
-    pub(super) fn is_given(&self) -> bool {
-        self.given().is_some()
-    }
-
-    /// The first of these options that is given.
-    pub(super) fn given(&self) -> Option<&'static str> {
-        let all = [
-            (self.trust.trust.is_some(), "--trust"),
-            (!self.trust.key.is_empty(), "--key"),
-            (self.require_pinned, "--require-pinned"),
-        ];
-        all.into_iter()
-            .find_map(|(is_given, option)| is_given.then_some(option))
     }
 }

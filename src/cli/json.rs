@@ -181,9 +181,6 @@ pub(super) struct Versions {
     pub(super) versions: Vec<Version>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ignored: Option<Vec<IgnoredTag>>,
-    /// Why no version is left.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<Error>,
 }
 
 /// A tag that is not a version.

@@ -45,17 +45,6 @@ fn versions_names_the_tags_that_lead_to_no_provider() {
         author.tfoci(&versions).succeeds().stdout,
         "1.0.0\n2.0.0\n3.0.0\n"
     );
-    let run = author
-        .tfoci(&[&versions[..], &["--all"]].concat())
-        .succeeds();
-    assert_eq!(
-        run.stdout,
-        "1.0.0
-evidence-1.0.0\tevidence
-2.0.0\tthe tag leads to an image manifest, expected a provider's index
-3.0.0\tthe tag leads to nothing
-"
-    );
 }
 
 #[test]
