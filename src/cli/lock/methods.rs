@@ -53,44 +53,13 @@ impl<'a> Methods<'a> {
             None => methods.all.push((None, places.origin())),
             Some(installation) => {
                 for method in installation {
-                    let place = methods.place(&places, &method.kind, client)?;
+                    let place = place(&places, &method.kind, client)?;
                     let place = place.map(|place| (Some(method), place));
                     methods.all.extend(place);
                 }
             }
         }
         Ok(methods)
-    }
-
-    /// The place of an installation method; `None`, with a warning, for a method that tfoci does not know or the client does not have.
-    fn place(
-        &self,
-        places: &Places<'_>,
-        kind: &MethodKind,
-        client: Option<Client>,
-    ) -> Result<Option<StoreOrSource>, CommandError> {
-        let skipped = match kind {
-            MethodKind::Direct => return Ok(Some(places.origin())),
-            MethodKind::OciMirror { .. } if client == Some(Client::Terraform) => {
-                "Terraform has no `oci_mirror`, so tfoci skips it; `--from` names a store"
-            }
-            MethodKind::OciMirror {
-                repository_template,
-            } => return places.store(repository_template).map(Some),
-            MethodKind::NetworkMirror { url: Some(url) } => {
-                return places.network_mirror(url).map(Some);
-            }
-            MethodKind::FilesystemMirror { path: Some(path) } => {
-                return places.filesystem_mirror(Path::new(path)).map(Some);
-            }
-            MethodKind::NetworkMirror { .. } | MethodKind::FilesystemMirror { .. } => {
-                "tfoci skips a mirror without `url` or `path`"
-            }
-            MethodKind::Other(name) => &format!("tfoci skips the installation method `{name}`"),
-        };
-        let file = self.file.as_deref().map(printable_path).unwrap_or_default();
-        self.session.printer.warn_once(format!("{file}: {skipped}"));
-        Ok(None)
     }
 
     /// Checks that each store has a repository of its own for each of these providers.
@@ -119,8 +88,9 @@ impl<'a> Methods<'a> {
         if methods.is_empty() {
             let file = self.file.as_deref().map(printable_path).unwrap_or_default();
             let message = format!("no installation method is for {provider}\n  in {file}");
-            return Err(CommandError::plain(Category::NotFound, message)
-                .advising("`--from origin` asks its provider registry"));
+            return Err(CommandError::plain(Category::NotFound, message).advising(
+                "`tfoci doctor` shows what the client does with each; `--from STORE` names a place",
+            ));
         }
         Ok(methods)
     }
@@ -134,6 +104,25 @@ impl<'a> Methods<'a> {
             self.session.printer.detail("Looking up", &text);
         }
     }
+}
+
+/// The place of an installation method; `None` for one that the client passes over.
+fn place(
+    places: &Places<'_>,
+    kind: &MethodKind,
+    client: Option<Client>,
+) -> Result<Option<StoreOrSource>, CommandError> {
+    Ok(Some(match kind {
+        MethodKind::Direct => places.origin(),
+        MethodKind::OciMirror {
+            repository_template,
+        } if client != Some(Client::Terraform) => places.store(repository_template)?,
+        MethodKind::NetworkMirror { url: Some(url) } => places.network_mirror(url)?,
+        MethodKind::FilesystemMirror { path: Some(path) } => {
+            places.filesystem_mirror(Path::new(path))?
+        }
+        _ => return Ok(None),
+    }))
 }
 
 fn is_for(selector: &Selector, provider: &ProviderAddr) -> bool {
