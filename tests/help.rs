@@ -94,7 +94,7 @@ fn topics(scene: &Scene) -> Vec<String> {
 fn every_topic_that_help_lists_has_a_page_that_fits_a_terminal() {
     let scene = scene();
     let topics = topics(&scene);
-    assert_eq!(topics.len(), 10, "{topics:?}");
+    assert_eq!(topics.len(), 11, "{topics:?}");
     for topic in topics {
         let page = scene.tfoci(["help", &topic]).succeeds();
         assert_eq!(page.stderr, "");

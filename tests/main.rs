@@ -37,6 +37,9 @@ mod copy;
 /// Which sources of credentials were considered.
 mod credentials;
 
+/// `tfoci doctor`.
+mod doctor;
+
 /// Artifacts of tfoci whose evidence was removed.
 mod gone;
 
@@ -154,6 +157,9 @@ mod tofu_client;
 
 /// `tfoci trust`: trust files.
 mod trust;
+
+/// `tfoci verify`.
+mod verify;
 
 /// The versions of a provider in a store.
 mod versions;

@@ -12,8 +12,9 @@ use crate::support::release::Mistake;
 use crate::support::scene::{Run, Scene};
 
 /// The commands with a schema of their result.
-const RESULTS: [&str; 15] = [
+const RESULTS: [&str; 17] = [
     "cli-config",
+    "doctor",
     "inspect",
     "install",
     "list",
@@ -27,6 +28,7 @@ const RESULTS: [&str; 15] = [
     "site",
     "trust-check",
     "trust-show",
+    "verify",
     "versions",
 ];
 

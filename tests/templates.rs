@@ -90,10 +90,6 @@ fn commands_that_read_warn_once() {
         let warnings = lines.filter(|line| line.contains(SHARED));
         assert_eq!(warnings.count(), 1, "{arguments}\n{told}");
     }
-    let told = run(&author, "cli-config --check --cli-config c.tfrc", "").succeeds();
-    let lines = told.stdout.lines();
-    let mut notes = lines.filter(|line| line.contains("c.tfrc, line 2: note: "));
-    assert!(notes.any(|line| line.contains(SHARED)), "{}", told.stdout);
 }
 
 #[test]

@@ -37,16 +37,8 @@ fn run(registry: &Registry, author: &Author, arguments: &str) -> Run {
 
 const PUSH: &str = "push dist --provider acme/demo --key acme.asc --to HOST/acme/demo";
 
-/// Where credentials are looked for in a scene.
-const CONSIDERED: &str = "\
-Considered [TMP]/.tofurc: absent
-Considered [TMP]/.terraformrc: absent
-Considered [TMP]/.config/opentofu/tofurc: absent
-Considered [TMP]/.config/containers/auth.json: absent
-Considered [TMP]/.docker/config.json: 1 entry, used
-Considered [TMP]/.dockercfg: absent
-     Using [TMP]/.docker/config.json (HOST) for HOST
-";
+/// The credentials of a scene.
+const USING: &str = "     Using [TMP]/.docker/config.json (HOST) for HOST\n";
 
 #[cfg(target_os = "linux")]
 #[test]
@@ -68,7 +60,7 @@ fn v_traces_decisions() {
     let (_, said) = said.stderr.split_once("(pinned)\n").unwrap();
     let (said, _) = said.split_once("    Copied").unwrap();
     let expected = format!(
-        "{CONSIDERED}  Retrying http://HOST/v2/other/demo/tags/list after 0.0s: it answered 429\n"
+        "{USING}  Retrying http://HOST/v2/other/demo/tags/list after 0.0s: it answered 429\n"
     );
     assert_eq!(said, expected);
     let said = run(
@@ -77,7 +69,7 @@ fn v_traces_decisions() {
         "versions acme/demo --from HOST/acme/demo -v",
     )
     .succeeds();
-    assert_eq!(said.stderr, CONSIDERED);
+    assert_eq!(said.stderr, USING);
     assert_eq!(said.stdout, "1.0.0\n");
     let said = run(
         &registry,
@@ -103,7 +95,7 @@ fn vv_traces_requests() {
     assert_eq!(
         said.stderr,
         format!(
-            "{CONSIDERED} Requested GET {tags}: 401, 0 B out, 73
+            "{USING} Requested GET {tags}: 401, 0 B out, 73
  Requested GET http://HOST/token?…: 200, 0 B out, 38
  Requested GET {tags}: 200, 0 B out, 55
 "

@@ -8,16 +8,16 @@ use std::path::Path;
 use super::source::rust_files;
 
 /// The lines of code of each room: a module of the library, or the command line (`cli`).
-const BUDGETS: [(&str, usize); 52] = [
-    ("error", 116),
+const BUDGETS: [(&str, usize); 55] = [
+    ("error", 125),
     ("secret", 147),
     ("shown", 97),
-    ("nearest", 45),
+    ("nearest", 29),
     ("text", 23),
     ("plain", 87),
     ("json", 425),
     ("toml", 175),
-    ("platform", 174),
+    ("platform", 177),
     ("digest", 145),
     ("hash", 124),
     ("version", 254),
@@ -27,38 +27,41 @@ const BUDGETS: [(&str, usize); 52] = [
     ("place", 28),
     ("fingerprint", 81),
     ("authentication", 146),
-    ("event", 294),
+    ("event", 291),
+    ("finding", 197),
     ("release", 138),
     ("trust", 3189),
-    ("oci", 1358),
+    ("oci", 1373),
     ("template", 691),
     ("archive", 1827),
     ("protocol", 287),
     ("syntax", 1150),
     ("lockfile", 382),
-    ("config", 1901),
+    ("config", 1607),
     ("jobs", 103),
     ("prove", 72),
-    ("http", 2062),
+    ("http", 2067),
     ("disk", 1581),
-    ("credentials", 2181),
+    ("credentials", 2011),
     ("blob", 653),
     ("configuration", 707),
     ("source", 3109),
-    ("store", 4098),
+    ("store", 4149),
     ("outcome", 716),
     ("publish", 1975),
     ("push", 165),
     ("mirror", 1144),
-    ("examine", 455),
-    ("install", 1211),
-    ("lock", 1162),
+    ("examine", 460),
+    ("install", 1252),
+    ("lock", 1132),
+    ("verify", 798),
+    ("doctor", 765),
     ("copy", 686),
     ("site", 646),
     ("serve", 3809),
     ("build", 24),
-    ("cli", 10677),
-    ("lib", 51),
+    ("cli", 10895),
+    ("lib", 54),
     ("main", 7),
     ("oci_push", 23),
 ];
@@ -70,8 +73,9 @@ const JOURNEY: usize = 700;
 const FILE: usize = 400;
 
 /// The rooms whose files are journeys.
-const JOURNEYS: [&str; 9] = [
-    "copy", "examine", "install", "lock", "mirror", "publish", "push", "serve", "site",
+const JOURNEYS: [&str; 11] = [
+    "copy", "doctor", "examine", "install", "lock", "mirror", "publish", "push", "serve", "site",
+    "verify",
 ];
 
 /// Lines of code: without blank lines, comments, docs, tests in the file, and files of tests.

@@ -254,8 +254,7 @@ fn a_registry_in_a_file_of_credentials_may_have_a_password_too() {
     let network = ["--plain-http", "127.0.0.1", "--timeout", "1", "-vv"];
     let file = ["--authfile", "auth.json"];
     let run = scene.tfoci(arguments.iter().chain(&network).chain(&file));
-    let run = run.hides("hunter2");
-    assert!(run.stderr.contains("`…@h.example`"), "{}", run.stderr);
+    run.hides("hunter2");
 }
 
 #[test]
