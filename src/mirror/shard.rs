@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::Task;
 
-/// One of several equal parts, written `I/N` and counted from 1.
+/// One of several equal parts, written `I/N` and counted from 1. `0/N` is the last one, because an Indexed Job of Kubernetes counts from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Counted from 0, in contrast to the text.
@@ -38,10 +38,10 @@ impl FromStr for Shard {
 
     fn from_str(text: &str) -> Result<Self, ShardError> {
         let numbers = text.split_once('/');
-        let numbers = numbers.and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+        let numbers = numbers.and_then(|(i, n)| Some((i.parse::<usize>().ok()?, n.parse().ok()?)));
         match numbers {
-            Some((shard @ 1.., count)) if shard <= count => Ok(Self {
-                index: shard - 1,
+            Some((shard, count @ 1..)) if shard <= count => Ok(Self {
+                index: shard.checked_sub(1).unwrap_or(count - 1),
                 count,
             }),
             _ => Err(ShardError),
@@ -58,7 +58,8 @@ mod tests {
         let shard = |index, count| Ok(Shard { index, count });
         assert_eq!("1/1".parse(), shard(0, 1));
         assert_eq!("3/4".parse(), shard(2, 4));
-        for text in ["", "1", "0/4", "5/4", "1/0", "-1/2", "1/2/3", "a/b"] {
+        assert_eq!("0/4".parse(), shard(3, 4));
+        for text in ["", "1", "0/0", "5/4", "1/0", "-1/2", "1/2/3", "a/b"] {
             assert_eq!(text.parse::<Shard>(), Err(ShardError), "{text}");
         }
     }
