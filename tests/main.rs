@@ -101,6 +101,10 @@ mod origin_double;
 #[cfg(unix)]
 mod output;
 
+/// The installer, the image, and what releases are made of.
+#[cfg(target_os = "linux")]
+mod packaging;
+
 /// Which providers a store has.
 mod list;
 

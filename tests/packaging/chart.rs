@@ -1,0 +1,93 @@
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use super::{read, root};
+use crate::support::scene::Scene;
+
+/// How long the server lets downloads go on, by default, and how long the pod waits before.
+const GRACE: u64 = 60;
+
+fn template(name: &str) -> String {
+    read(&format!("packaging/chart/templates/{name}"))
+}
+
+/// The number behind a word.
+fn number(text: &str, word: &str) -> u64 {
+    let (_, rest) = text.split_once(word).unwrap();
+    let digits = rest.trim_start().split(|c: char| !c.is_ascii_digit());
+    digits.into_iter().next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn pods_may_do_what_pod_security_restricted_allows() {
+    let helpers = template("_helpers.tpl");
+    for line in [
+        "automountServiceAccountToken: false",
+        "runAsNonRoot: true",
+        "seccompProfile: {type: RuntimeDefault}",
+        "readOnlyRootFilesystem: true",
+        "allowPrivilegeEscalation: false",
+        "capabilities: {drop: [ALL]}",
+    ] {
+        assert!(helpers.contains(line), "{line}");
+    }
+    for name in ["deployment.yaml", "jobs.yaml"] {
+        let text = template(name);
+        let pods = text.matches("containers:").count();
+        assert_eq!(
+            text.matches("include \"tfoci.pod\"").count(),
+            pods,
+            "{name}"
+        );
+        assert_eq!(text.matches("include \"tfoci.container\"").count(), pods);
+    }
+    // The grace of Kubernetes begins before preStop.
+    let deployment = template("deployment.yaml");
+    let before = number(&deployment, "sleep: {seconds:");
+    let whole = number(&deployment, "terminationGracePeriodSeconds:");
+    assert!(before > 0 && before + GRACE < whole);
+}
+
+#[test]
+fn options_in_the_chart_exist() {
+    let scene = Scene::new();
+    let commands = ["serve", "mirror", "verify"];
+    let help = commands.map(|command| scene.tfoci([command, "--help"]).succeeds().stdout);
+    let help = help.concat() + &scene.tfoci(["help", "options"]).succeeds().stdout;
+    let mut options = BTreeSet::new();
+    for name in ["_helpers.tpl", "deployment.yaml", "jobs.yaml"] {
+        let text = template(name);
+        for (at, _) in text.match_indices(" --") {
+            let rest = &text[at + 1..];
+            let option = rest.split(|c: char| !c.is_ascii_lowercase() && c != '-');
+            options.insert(option.into_iter().next().unwrap().to_owned());
+        }
+    }
+    assert!(options.len() > 6, "{options:?}");
+    for option in options {
+        assert!(
+            help.contains(&format!("{option} <")) || help.contains(&format!("{option}\n")),
+            "{option}"
+        );
+    }
+}
+
+/// Values that no template reads are refused by the schema, and the schema knows each of `values.yaml`.
+#[test]
+fn the_schema_has_the_values() {
+    let schema: Value = serde_json::from_str(&read("packaging/chart/values.schema.json")).unwrap();
+    assert_eq!(schema["additionalProperties"], false);
+    let known = schema["properties"].as_object().unwrap();
+    for line in read("packaging/chart/values.yaml").lines() {
+        let Some((name, _)) = line.split_once(':') else {
+            continue;
+        };
+        if name.starts_with(|c: char| c.is_ascii_lowercase()) {
+            assert!(known.contains_key(name), "{name}");
+        }
+    }
+    let templates = fs::read_dir(root().join("packaging/chart/templates")).unwrap();
+    assert!(templates.count() <= 12);
+}
