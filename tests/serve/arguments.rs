@@ -189,8 +189,8 @@ fn the_page_about_deployment_names_options_that_exist() {
         .collect();
     assert!(options.len() > 15, "{options:?}");
     for option in options {
-        // Those of `kubectl create secret` and `groupadd`.
-        let is_foreign = ["--from-file", "--cert", "--key", "--system"].contains(&option);
+        // Those of `kubectl create secret`, `helm` and `groupadd`.
+        let is_foreign = ["--from-file", "--set", "--system"].contains(&option);
         let mut places = help.match_indices(option);
         let is_known = places.any(|(at, _)| {
             let next = help[at + option.len()..].chars().next();
