@@ -37,6 +37,10 @@ mod copy;
 /// Which sources of credentials were considered.
 mod credentials;
 
+/// The pages in `docs`.
+#[cfg(unix)]
+mod docs;
+
 /// `tfoci doctor`.
 mod doctor;
 
