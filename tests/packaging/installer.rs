@@ -205,3 +205,57 @@ fn the_signature_is_checked_if_cosign_is_there() {
         .install(&house.here(), &["--prefix", "out"])
         .succeeds();
 }
+
+/// The script of a step of the action.
+fn step(name: &str) -> String {
+    let action = fs::read_to_string(root().join(".github/actions/setup-tfoci/action.yml")).unwrap();
+    let (_, step) = action.split_once(&format!("- name: {name}\n")).unwrap();
+    let (_, script) = step.split_once("run: ").unwrap();
+    let script = script.split("\n    - name:").next().unwrap();
+    // A block begins with `|` and perhaps a comment.
+    match script.strip_prefix('|') {
+        Some(block) => block.split_once('\n').unwrap().1.to_owned(),
+        None => script.to_owned(),
+    }
+}
+
+#[test]
+fn the_action_installs_it_and_logs_in() {
+    let Some(house) = House::new() else { return };
+    house.scene.write("path", "");
+    let action = root().join(".github/actions/setup-tfoci");
+    let run = |name: &str, more: &[&str]| {
+        let path = std::env::var("PATH").unwrap();
+        let path = format!("PATH={}:{path}", house.scene.path("bin").display());
+        let from = format!("TFOCI_DOWNLOAD={}", house.here());
+        let action = format!("GITHUB_ACTION_PATH={}", action.display());
+        let temp = format!("RUNNER_TEMP={}", house.scene.path("temp").display());
+        let script = step(name);
+        let words = [
+            &*path,
+            &from,
+            &action,
+            &temp,
+            "GITHUB_PATH=path",
+            "VERSION=",
+        ];
+        let words = words.iter().chain(more);
+        house.scene.run(
+            "env",
+            words.chain(&["bash", "-euo", "pipefail", "-c", &script]),
+        )
+    };
+    run("Install tfoci", &[]).succeeds();
+    let added = fs::read_to_string(house.scene.path("path")).unwrap();
+    let installed = house.scene.path("temp/tfoci");
+    assert_eq!(added.trim_end(), installed.to_str().unwrap());
+    // What the program is asked, and what it reads.
+    let tfoci = "#!/bin/sh\necho \"$@\" >asked\ncat >>asked\n";
+    fs::write(installed.join("tfoci"), tfoci).unwrap();
+    let login = ["REGISTRY=ghcr.io", "USERNAME=robot", "PASSWORD=hunter2"];
+    let run = run("Log in to the registry", &login).succeeds();
+    assert!(!run.stdout.contains("hunter2") && !run.stderr.contains("hunter2"));
+    let asked = fs::read_to_string(house.scene.path("asked")).unwrap();
+    let expected = "login ghcr.io --username robot --password-stdin\nhunter2";
+    assert_eq!(asked, expected);
+}
