@@ -118,6 +118,44 @@ fn the_way_to_a_registry_ends_where_the_client_fails() {
     doctor(&scene, &[]).fails_at("host", "tls-failed");
 }
 
+/// Why a host cannot be asked.
+#[test]
+fn hosts_that_cannot_be_asked_are_told_apart() {
+    let authority = Authority::shared();
+    let expired = Setup::of(Personality::Plain)
+        .tls(authority.server_in(2020).serve(None))
+        .start();
+    let scene = Scene::new();
+    let path = authority.write(&scene, "ca.pem").display().to_string();
+    let scene = scene.env("SSL_CERT_FILE", &path);
+    project(&scene, SOURCE, ">= 1.0");
+    for (host, code) in [
+        (expired.host(), "certificate-date"),
+        ("localhost:1", "connection-failed"),
+        ("registry.invalid", "name-unknown"),
+    ] {
+        let template = format!("{host}/${{hostname}}/${{namespace}}/${{type}}");
+        configuration(
+            &scene,
+            &format!("oci_mirror {{ repository_template = \"{template}\" }}"),
+        );
+        doctor(&scene, &[]).fails_at("host", code);
+    }
+}
+
+/// A clock that differs is a warning: certificates and tokens may still be valid.
+#[test]
+fn a_wrong_clock_is_a_warning() {
+    let house = House::new();
+    let past = Answer::new(200).header("date", "Wed, 01 Jan 2020 00:00:00 GMT");
+    house
+        .registry
+        .always(|seen| seen.path == "/v2/", Fault::Answer(past));
+    let report = doctor(&house.scene, &[]).passes();
+    let said = &report.run.stdout;
+    assert!(said.contains("[clock-wrong]"), "{said}");
+}
+
 /// Tags that only clients take for versions.
 #[test]
 fn a_hand_made_tag_is_selected_as_by_the_client() {
