@@ -126,8 +126,7 @@ impl Findings {
         let mut lines = Vec::new();
         let mut findings = self.found.iter().peekable();
         while let Some(finding) = findings.next() {
-            let severity = finding.severity.as_str();
-            lines.push(format!("{severity}: {}", line(finding)));
+            lines.push(graded(finding));
             // Many findings of a version have one fix, which stands below the last of them.
             let is_last = findings.peek().is_none_or(|next| next.fix != finding.fix);
             lines.extend(details(finding, is_last).map(|line| format!("  {line}")));
@@ -154,7 +153,7 @@ impl Findings {
         }
     }
 
-    /// Annotates a job of GitHub Actions, and adds a table to its summary.
+    /// Annotates a job of GitHub Actions, and adds a list to its summary.
     fn annotate(&self, summary: &str, printer: &Printer) {
         for finding in &self.found {
             printer.annotate_finding(finding.severity, &line(finding));
@@ -162,11 +161,7 @@ impl Findings {
         let Some(path) = printer.job_summary() else {
             return;
         };
-        let lines = self.found.iter().map(|finding| {
-            let severity = finding.severity.as_str();
-            format!("{severity}: {}", line(finding))
-        });
-        let lines: Vec<String> = lines.collect();
+        let lines: Vec<String> = self.found.iter().map(graded).collect();
         if let Err(error) = job_summary::append_list(path, summary, &lines) {
             printer.warning(&format!("the job summary cannot be written: {error}"));
         }
@@ -226,6 +221,11 @@ fn subject(finding: &Finding) -> Option<Subject> {
 fn line(finding: &Finding) -> String {
     let subject = subject(finding).map(|subject| format!("{subject}: "));
     format!("{}{}", subject.unwrap_or_default(), message(finding))
+}
+
+/// A finding on one line, with its severity.
+fn graded(finding: &Finding) -> String {
+    format!("{}: {}", finding.severity.as_str(), line(finding))
 }
 
 /// A word of a command for a shell.
