@@ -31,6 +31,9 @@ mod cli_config;
 /// Completion scripts of shells.
 mod completions;
 
+/// Settings: files, variables, and what a stranger may set.
+mod config;
+
 /// From one store into another.
 mod copy;
 

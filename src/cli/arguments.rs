@@ -191,10 +191,3 @@ pub(super) struct ReadTrust {
     #[arg(long)]
     pub(super) require_pinned: bool,
 }
-
-impl ReadTrust {
-    /// Whether an option pins keys.
-    pub(super) fn is_pinning(&self) -> bool {
-        self.trust.trust.is_some() || !self.trust.key.is_empty()
-    }
-}

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args};
+use clap::Args;
 use serde::Serialize;
 use url::Url;
 
@@ -49,7 +49,6 @@ Examples:
 /// `--check` names what is wrong with the configuration that the client uses, without asking any server. `tfoci doctor` goes on from there.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-#[command(group = ArgGroup::new("mirror").args(["from", "into", "url", "check"]).required(true).multiple(true))]
 pub(super) struct Arguments {
     /// The providers that come from the mirror [default: all]
     #[arg(value_name = "PATTERN", conflicts_with = "check")]
@@ -134,8 +133,12 @@ fn mirror(
     include: &[ProviderPattern],
     session: &Session,
 ) -> Result<(Mirror, Option<String>), CommandError> {
-    let endpoint = arguments.from.as_deref().map(|text| session.endpoint(text));
-    let endpoint = endpoint.transpose()?;
+    let is_other = arguments.into.is_some() || arguments.url.is_some();
+    let from = match (&arguments.from, is_other) {
+        (None, false) => session.set("store")?,
+        (named, _) => named.clone(),
+    };
+    let endpoint = from.map(|text| session.endpoint(&text)).transpose()?;
     let store = endpoint.as_ref().map(|store| printable(&store.to_string()));
     if let Some(directory) = &arguments.into {
         if directory.is_file() {

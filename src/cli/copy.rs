@@ -113,9 +113,12 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let file = arguments.file.as_deref().map(requested::mirror_file);
+    let file = arguments
+        .file
+        .as_deref()
+        .map(|path| requested::mirror_file(path, "--file"));
     let file = file.transpose()?;
-    let trust = TrustPath::of(&arguments.trust.trust, file.as_ref());
+    let trust = session.trust_path(&arguments.trust.trust, file.as_ref());
     let options = options(&arguments, trust.as_ref(), session)?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;
     let http = session.http()?;

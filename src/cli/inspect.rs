@@ -59,7 +59,12 @@ pub(super) struct Arguments {
 /// A version in a store or at a source, and whether it verifies.
 type Found = (Inspection, Result<Authentication, CommandError>);
 
-pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+pub(super) async fn run(
+    mut arguments: Arguments,
+    session: &Session,
+) -> Result<Ending, CommandError> {
+    let named = std::slice::from_ref(&arguments.provider);
+    arguments.from = session.store_for(arguments.from, named)?;
     let trust = session.trust_options(&arguments.trust)?;
     let found = match arguments.from.as_deref().filter(|from| is_source(from)) {
         Some(from) => released(&arguments.provider, from, &trust, session).await?,

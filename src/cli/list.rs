@@ -25,11 +25,11 @@ Examples:
 pub(super) struct Arguments {
     /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE")]
-    from: String,
+    from: Option<String>,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let endpoint = session.endpoint(&arguments.from)?;
+    let endpoint = session.endpoint(&session.store(arguments.from, "--from")?)?;
     if endpoint.is_exact() {
         return Err(CommandError::one_repository(&endpoint));
     }

@@ -9,6 +9,7 @@
 mod arguments;
 mod cli_config;
 mod completions;
+mod config;
 mod copy;
 mod date;
 mod doctor;
@@ -62,7 +63,8 @@ use tfoci::error::Category;
 use arguments::{Format, Globals};
 use error::CommandError;
 use printer::Printer;
-use session::Session;
+use report::Report;
+use session::{Session, Settings};
 use signals::until_interrupted;
 
 /// The last line of a command's help.
@@ -135,6 +137,7 @@ enum Command {
     #[command(alias = "completion")]
     Completions(completions::Arguments),
     Man(man::Arguments),
+    Config(config::Arguments),
     Schema(schema::Arguments),
     /// The same as `--version`
     #[command(hide = true)]
@@ -239,7 +242,13 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let has_findings = matches!(command, Command::Verify(_) | Command::Doctor(_));
     let is_junit = globals.format == Format::Junit;
-    let session = Session::new(globals, printer);
+    let settings = match Settings::read() {
+        Ok(settings) => settings,
+        Err(error) => {
+            return ExitCode::from(exit_code(Report::new(printer).command_failed(&error)));
+        }
+    };
+    let session = Session::new(globals, settings, printer);
     if is_junit && !has_findings {
         let error = CommandError::usage("this command has no test cases for `--format junit`");
         return ExitCode::from(exit_code(session.report.command_failed(&error)));
@@ -335,7 +344,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Versions(arguments) => versions::run(arguments, session).await,
         Command::Inspect(arguments) => inspect::run(arguments, session).await,
         Command::Verify(arguments) => verify::run(arguments, session).await,
-        Command::Resolve(arguments) => resolve::run(&arguments, session),
+        Command::Resolve(arguments) => resolve::run(arguments, session),
         Command::Doctor(arguments) => doctor::run(arguments, session).await,
         Command::Trust(arguments) => trust::run(&arguments, session),
         Command::Install(arguments) => install::run(arguments, session).await,
@@ -365,3 +374,4 @@ fn exit_code(category: Category) -> u8 {
         _ => 1,
     }
 }
+        Command::Config(_) => config::run(session),

@@ -59,7 +59,7 @@ pub(super) struct Arguments {
     provider: String,
     /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
-    to: String,
+    to: Option<String>,
     /// Only this platform, such as linux_amd64; may be repeated
     ///
     /// `linux/amd64` means the same.
@@ -133,7 +133,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     }
     let options = options(&arguments, session, &request.rule)?;
     name_host(&arguments.provider, &request.provider, session);
-    let endpoint = session.endpoint(&arguments.to)?;
+    let endpoint = session.endpoint(&session.store(arguments.to.clone(), "--to")?)?;
     refuse_other(&endpoint)?;
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| {
@@ -260,17 +260,15 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
         None => return Err(one()),
     };
     let unsigned = session.patterns(&arguments.allow_unsigned)?;
-    let policy = session.policy(
-        &arguments.trust,
-        TrustPath::of(&arguments.trust, None).as_ref(),
-    )?;
+    let file = session.trust_path(&arguments.trust, None);
+    let policy = session.policy(&arguments.trust, file.as_ref())?;
     let policy = policy.with_allow_unsigned(unsigned);
-    if let Some(file) = &arguments.trust.trust {
+    if let Some(TrustPath { path, .. }) = &file {
         let consequence = match arguments.require_pinned {
             true => REFUSED,
             false => "no key is pinned for it",
         };
-        session.warn_of_unmatched_in(file, &policy, [&selection.provider], consequence);
+        session.warn_of_unmatched_in(path, &policy, [&selection.provider], consequence);
     }
     Ok(Request {
         directory: arguments.directory.clone(),

@@ -27,13 +27,13 @@ pub(super) struct Arguments {
     provider: String,
     /// The store: a registry's repository template, or oci-layout:DIR
     #[arg(long, value_name = "STORE")]
-    from: String,
+    from: Option<String>,
 }
 
-pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
+pub(super) fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let provider = session.provider(&arguments.provider, "resolve")?;
-    let endpoint = session.endpoint(&arguments.from)?;
+    let endpoint = session.endpoint(&session.store(arguments.from, "--from")?)?;
     check(&endpoint, std::slice::from_ref(&provider))?;
     let repository = endpoint.repository(&provider).map_err(Failure::from)?;
     session.warn_of_shared(&endpoint);

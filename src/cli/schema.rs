@@ -21,7 +21,7 @@ macro_rules! schema {
 }
 
 /// The schemas: what each describes, and its text.
-const SCHEMAS: [(&str, &str); 19] = [
+const SCHEMAS: [(&str, &str); 20] = [
     schema!("mirror-file", "mirror-file"),
     schema!("trust-file", "trust-file"),
     schema!("push", "publication"),
@@ -41,6 +41,7 @@ const SCHEMAS: [(&str, &str); 19] = [
     schema!("trust-show", "trust-show"),
     schema!("login", "login"),
     schema!("logout", "login"),
+    schema!("config", "config"),
 ];
 
 /// Print the JSON schema of a configuration file or of a result

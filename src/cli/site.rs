@@ -86,7 +86,8 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let request = request(&arguments, session)?;
     let registry = session.registry(&session.http()?);
-    let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
+    let from = session.store_for(arguments.from.clone(), &arguments.providers)?;
+    let wanted = session.wanted(&arguments.providers, from.as_deref(), &registry);
     let Wanted {
         versions: wanted,
         everything,

@@ -88,9 +88,12 @@ fn client(text: &str) -> Result<ClientVersion, &'static str> {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let file = arguments.file.as_deref().map(requested::mirror_file);
+    let file = arguments
+        .file
+        .as_deref()
+        .map(|path| requested::mirror_file(path, "--file"));
     let file = file.transpose()?;
-    let trust = TrustPath::of(&arguments.trust.trust, file.as_ref());
+    let trust = session.trust_path(&arguments.trust.trust, file.as_ref());
     let options = options(&arguments, trust.as_ref(), session)?;
     let mut found = Vec::new();
     let tasks = tasks(&arguments, file, trust.as_ref(), session, &mut found).await?;
@@ -140,6 +143,7 @@ async fn tasks(
     let registry = session.registry(&session.http()?);
     let mut tasks: Vec<Task> = Vec::new();
     for (store, texts) in texts {
+        let store = session.store_for(store, &texts)?;
         let wanted = session.wanted(&texts, store.as_deref(), &registry).await?;
         let incomplete = wanted
             .everything

@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     ///
     /// network-mirror:URL and filesystem-mirror:DIR are read too.
     #[arg(long, value_name = "STORE")]
-    from: String,
+    from: Option<String>,
     /// Also list the tags that are no versions, and why
     #[arg(long)]
     all: bool,
@@ -44,9 +44,10 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let provider = session.provider(&arguments.provider, "versions")?;
-    let mut document = match is_source(&arguments.from) {
-        true => at_source(&arguments, provider, session).await?,
-        false => in_store(&arguments, provider, session).await?,
+    let from = session.store(arguments.from, "--from")?;
+    let mut document = match is_source(&from) {
+        true => at_source(&from, provider, session).await?,
+        false => in_store(&from, provider, session).await?,
     };
     let printer = &session.printer;
     if document.versions.is_empty() {
@@ -71,11 +72,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 
 /// Lists the versions of a store.
 async fn in_store(
-    arguments: &Arguments,
+    from: &str,
     provider: ProviderAddr,
     session: &Session,
 ) -> Result<json::Versions, CommandError> {
-    let stored = session.open_provider(&arguments.from, &provider)?;
+    let stored = session.open_provider(from, &provider)?;
     let Versions { versions, ignored } = stored.versions().await?;
     let ignored = ignored.into_iter().map(|(tag, reason)| json::IgnoredTag {
         tag,
@@ -92,12 +93,12 @@ async fn in_store(
 
 /// Lists the versions of an origin or a mirror.
 async fn at_source(
-    arguments: &Arguments,
+    from: &str,
     provider: ProviderAddr,
     session: &Session,
 ) -> Result<json::Versions, CommandError> {
-    let StoreOrSource::Source(source) = Places::new(session)?.open(&arguments.from)? else {
-        return Err(CommandError::no_selection(&arguments.from));
+    let StoreOrSource::Source(source) = Places::new(session)?.open(from)? else {
+        return Err(CommandError::no_selection(from));
     };
     let place = source.place(&provider);
     let available = source.available_versions(&provider, BadEntries::Skipped);

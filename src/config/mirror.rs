@@ -78,7 +78,8 @@ struct Table {
 }
 
 /// A value that is written as text.
-struct Parsed<T>(T);
+#[derive(Debug)]
+pub(super) struct Parsed<T>(pub(super) T);
 
 impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Parsed<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

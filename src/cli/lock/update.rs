@@ -38,13 +38,13 @@ pub(in crate::cli) async fn update(
 ) -> Result<Ending, CommandError> {
     let mut roots = roots::read(&request, session).await?;
     let client = roots.client(&request)?;
-    if let Some(file) = &request.lock.trust.trust.trust {
+    if let Some(file) = session.trust_path(&request.lock.trust.trust, None) {
         let consequence = match request.options.trust_store {
             true => "no key is pinned, and `--trust-store` believes the store or mirror",
             false => consequence(&request.lock.trust),
         };
         let policy = &request.options.trust.policy;
-        session.warn_of_unmatched_in(file, policy, roots.providers(), consequence);
+        session.warn_of_unmatched_in(&file.path, policy, roots.providers(), consequence);
     }
     compare(&mut roots, &request, session)?;
     // The hosts that only configurations name: a stranger may have written these. The user names those of addresses.

@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 
+use tfoci::config::MirrorFile;
 use tfoci::event::Subject;
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
@@ -133,14 +134,12 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    refuse_nothing(&arguments)?;
+    let file = mirror_file(&arguments, session)?;
     let elsewhere = arguments.from.as_deref().filter(|from| *from != ORIGIN);
     let from: Option<SourceAddr> = elsewhere.map(str::parse).transpose()?;
     let http = session.http()?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;
-    let file = arguments.file.as_deref().map(requested::mirror_file);
-    let file = file.transpose()?;
-    let trust = TrustPath::of(&arguments.trust, file.as_ref());
+    let trust = session.trust_path(&arguments.trust, file.as_ref());
     let pinning = match arguments.pin_new {
         true => Some(pins::trust_file(trust.clone())?),
         false => None,
@@ -191,16 +190,24 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(session.report.finish())
 }
 
-fn refuse_nothing(arguments: &Arguments) -> Result<(), CommandError> {
-    let has_files = arguments.file.is_some()
-        || !arguments.from_lock.is_empty()
-        || !arguments.from_config.is_empty();
-    if arguments.providers.is_empty() && !has_files {
+/// The mirror file that `--file` names; if nothing is named, that of the settings.
+fn mirror_file(
+    arguments: &Arguments,
+    session: &Session,
+) -> Result<Option<MirrorFile>, CommandError> {
+    if let Some(path) = &arguments.file {
+        return requested::mirror_file(path, "--file").map(Some);
+    }
+    let named = [&arguments.from_lock, &arguments.from_config];
+    if !arguments.providers.is_empty() || named.iter().any(|paths| !paths.is_empty()) {
+        return Ok(None);
+    }
+    let Some(path) = session.set("mirror_file")? else {
         return Err(CommandError::usage("no provider is named").advising(
             "name providers, such as `hashicorp/random`; or `--file`, `--from-lock`, `--from-config`",
         ));
-    }
-    Ok(())
+    };
+    requested::mirror_file(path.as_ref(), "the settings").map(Some)
 }
 
 /// The policy of the trust file, which need not exist yet with `--pin-new`, and of the options.

@@ -30,6 +30,14 @@ pub(super) fn tasks(
     entries.extend(file.into_iter().flat_map(|file| file.providers));
     entries.extend(found(arguments, &entries, session, locks, http)?);
     let excluded = session.patterns(&arguments.exclude)?;
+    let has_none = entries.iter().any(|entry| entry.to.is_empty());
+    if has_none
+        && arguments.to.is_empty()
+        && let Some(store) = session.set("store")?
+    {
+        let without = entries.iter_mut().filter(|entry| entry.to.is_empty());
+        without.for_each(|entry| entry.to = vec![store.clone()]);
+    }
     entries.retain(|entry| !excluded.iter().any(|one| one.matches(&entry.provider)));
     let by_destination = by_destination(entries, arguments)?;
     let tasks = assigned(by_destination, session, policy, locks, http)?;

@@ -67,8 +67,8 @@ Examples:
 pub(super) struct Arguments {
     /// The store: oci-layout:DIR, or a registry's repository template
     #[arg(long, value_name = "STORE", help_heading = "Store")]
-    from: String,
-    /// Redirect clients to the storage behind the registry for packages, if the registry has such links
+    from: Option<String>,
+    /// Redirect clients to the storage behind the registry for packages
     ///
     /// Packages then do not pass through this server, so the client verifies them, and tfoci does not. tfoci gives the client the URL as the
     /// registry states it, if it is an https URL on another host or port than the registry. Otherwise tfoci sends the packages itself.
@@ -236,13 +236,14 @@ impl Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let endpoint = session.endpoint(&arguments.from)?;
+    let endpoint = session.endpoint(&session.store(arguments.from.clone(), "--from")?)?;
     let http = session.http()?;
     let registry = session.registry(&http).renewing();
     let settings = settings::of(&arguments, &endpoint, registry.clone(), http, session)?;
     let policy = &settings.trust.policy;
-    let trust_file = arguments.trust.trust.trust.clone();
-    let unmatched = trust_file.map(|file| (file, policy.clone(), consequence(&arguments.trust)));
+    let trust_file = session.trust_path(&arguments.trust.trust, None);
+    let unmatched =
+        trust_file.map(|file| (file.path, policy.clone(), consequence(&arguments.trust)));
     let log = Arc::new(Log {
         printer: session.printer.clone(),
         unmatched,

@@ -53,7 +53,9 @@ pub(super) fn of(
     let fill = arguments.fill.then(fill).transpose()?;
     let allow_unsigned = patterns(&arguments.allow_unsigned, session)?;
     let trust = session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?;
-    if trust.require_pinned && !arguments.trust.is_pinning() {
+    let named = &arguments.trust.trust;
+    let file = session.trust_path(named, None);
+    if trust.require_pinned && file.is_none() && named.key.is_empty() {
         return Err(CommandError::NoPins);
     }
     let usual_rate = if arguments.is_plain() { 0 } else { 500 };
@@ -81,20 +83,21 @@ pub(super) fn of(
         grace: Duration::from_secs(arguments.grace.into()),
         redirects: arguments.redirect,
         trust,
-        trust_files: trust_files(&arguments.trust.trust, allow_unsigned),
+        trust_files: trust_files(named, file, allow_unsigned),
         fill,
     })
 }
 
 /// The policy that the server reads again when its files change.
-fn trust_files(arguments: &Trust, allow_unsigned: Vec<ProviderPattern>) -> TrustFiles {
+fn trust_files(
+    arguments: &Trust,
+    file: Option<TrustPath>,
+    allow_unsigned: Vec<ProviderPattern>,
+) -> TrustFiles {
     let arguments = arguments.clone();
-    let file = TrustPath::of(&arguments, None);
+    let path = file.as_ref().map(|file| file.path.clone());
     TrustFiles {
-        path: arguments
-            .trust
-            .clone()
-            .or_else(|| arguments.key.first().cloned()),
+        path: path.or_else(|| arguments.key.first().cloned()),
         read: Arc::new(move |read| {
             let mut read = |path: &Path, named_by: &str| {
                 read(path).map_err(|error| CommandError::file(error, named_by))

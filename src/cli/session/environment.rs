@@ -35,6 +35,17 @@ pub(super) fn locations(options: &CredentialFiles) -> Locations {
     }
 }
 
+/// The user's file of settings; `None` if there is no home directory.
+pub(in crate::cli) fn config_file() -> Option<PathBuf> {
+    let home = || Some(std::env::home_dir()?.join(".config"));
+    let named = match cfg!(windows) {
+        true => variable("APPDATA"),
+        false => variable("XDG_CONFIG_HOME"),
+    };
+    let directory = named.map(PathBuf::from).or_else(home);
+    directory.map(|directory| directory.join("tfoci/config.toml"))
+}
+
 /// The timeout and retries that environment variables set for requests to provider registries. Clients treat anything but a positive number
 /// as unset, and so does tfoci ([clients: retries](tfoci::clients#retries)).
 pub(super) fn request_limits() -> RequestLimits {

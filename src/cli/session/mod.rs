@@ -8,6 +8,7 @@ mod everything;
 mod network;
 pub(super) mod place;
 pub(super) mod requested;
+mod settings;
 mod trust;
 mod wanted;
 
@@ -24,7 +25,7 @@ use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
 use tfoci::error::{FEW, listed, printable, printable_path};
 use tfoci::examine::{StoredProvider, TrustOptions};
-use tfoci::http::{Http, Settings};
+use tfoci::http::{self, Http};
 use tfoci::jobs::Jobs;
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
@@ -41,9 +42,12 @@ use super::error::CommandError;
 use super::printer::Printer;
 use super::report::Report;
 use super::trace::Trace;
-pub(super) use environment::{data_directory, has_data_directory, warn_of_sources, workspace};
+pub(super) use environment::{
+    config_file, data_directory, has_data_directory, warn_of_sources, workspace,
+};
 pub(super) use everything::Everything;
 pub(super) use network::variables;
+pub(super) use settings::Settings;
 pub(super) use trust::{NamedBy, TrustPath, policy, read_key, trust_text};
 pub(super) use wanted::{Wanted, WantedVersions};
 
@@ -60,16 +64,27 @@ const LARGEST_FILE: u64 = limits::KEYS;
 pub(super) struct Session {
     default_host: Hostname,
     globals: Globals,
+    pub(super) settings: Settings,
     pub(super) printer: Printer,
     pub(super) report: Report,
 }
 
 impl Session {
-    pub(super) fn new(globals: Globals, printer: Printer) -> Self {
+    pub(super) fn new(mut globals: Globals, settings: Settings, printer: Printer) -> Self {
+        let named = settings.get("default_host");
+        let named = named.and_then(|host| host.value.parse().ok());
+        globals.default_host = globals.default_host.or(named);
+        if let Some(file) = settings
+            .get("ca_file")
+            .filter(|_| globals.network.ca_file.is_empty())
+        {
+            globals.network.ca_file.push(file.value.clone().into());
+        }
         let named = globals.default_host.clone();
         Self {
             default_host: named.unwrap_or_else(Hostname::default_origin),
             globals,
+            settings,
             report: Report::new(printer.clone()),
             printer,
         }
@@ -85,7 +100,10 @@ impl Session {
         self.http_with(|settings| settings)
     }
 
-    fn http_with(&self, change: impl FnOnce(Settings) -> Settings) -> Result<Http, CommandError> {
+    fn http_with(
+        &self,
+        change: impl FnOnce(http::Settings) -> http::Settings,
+    ) -> Result<Http, CommandError> {
         let settings = network::settings(&self.globals.network, self.jobs().count())?;
         let trace = Trace(self.printer.clone());
         Ok(Http::reporting(change(settings), Arc::new(trace)))
@@ -94,7 +112,7 @@ impl Session {
     /// An HTTP client for hosts that only the clients of a server name. It shares no state with [`Session::http`], so such a name cannot
     /// change where requests to the store go. `--plain-http` names hosts of stores, so this client uses HTTPS only.
     pub(super) fn http_for_strangers(&self) -> Result<Http, CommandError> {
-        self.http_with(|settings| Settings {
+        self.http_with(|settings| http::Settings {
             plain: BTreeSet::new(),
             every_host_is_a_stranger: true,
             ..settings
@@ -103,7 +121,7 @@ impl Session {
 
     /// An HTTP client without the options that clients do not have.
     pub(super) fn http_of_clients(&self) -> Result<Http, CommandError> {
-        self.http_with(|settings| Settings {
+        self.http_with(|settings| http::Settings {
             plain: BTreeSet::new(),
             insecure: BTreeSet::new(),
             authorities: Vec::new(),
@@ -304,8 +322,9 @@ impl Session {
         trust: &TrustOptions,
         providers: impl IntoIterator<Item = &'a ProviderAddr>,
     ) {
-        if let Some(file) = arguments.trust.trust.as_deref() {
-            self.warn_of_unmatched_in(file, &trust.policy, providers, consequence(arguments));
+        if let Some(file) = self.trust_path(&arguments.trust, None) {
+            let consequence = consequence(arguments);
+            self.warn_of_unmatched_in(&file.path, &trust.policy, providers, consequence);
         }
     }
 

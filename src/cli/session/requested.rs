@@ -76,9 +76,9 @@ pub(in crate::cli) fn filter(entry: &MirrorEntry) -> VersionFilter {
 }
 
 /// Reads a mirror file. The path of its trust file becomes relative to the working directory.
-pub(in crate::cli) fn mirror_file(path: &Path) -> Result<MirrorFile, CommandError> {
-    let bytes = read(path, "--file")?;
-    let mut file = MirrorFile::parse(decode(path, &bytes, "--file")?).map_err(|source| {
+pub(in crate::cli) fn mirror_file(path: &Path, named_by: &str) -> Result<MirrorFile, CommandError> {
+    let bytes = read(path, named_by)?;
+    let mut file = MirrorFile::parse(decode(path, &bytes, named_by)?).map_err(|source| {
         CommandError::MirrorFile {
             path: path.to_owned(),
             source: Box::new(source),

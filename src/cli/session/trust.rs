@@ -33,6 +33,8 @@ pub(in crate::cli) struct TrustPath {
 pub(in crate::cli) enum NamedBy {
     /// The command line.
     User,
+    /// The settings.
+    Settings,
     /// A mirror file. Its author may be another person than the user, so that no text of the named file is shown.
     MirrorFile,
 }
@@ -42,31 +44,36 @@ impl NamedBy {
     pub(in crate::cli) fn text(self) -> &'static str {
         match self {
             Self::User => "--trust",
+            Self::Settings => "`trust` in the settings",
             Self::MirrorFile => "`trust` in the mirror file",
         }
     }
 }
 
-impl TrustPath {
-    /// The trust file of the command line, or else that of the mirror file.
-    pub(in crate::cli) fn of(arguments: &Trust, file: Option<&MirrorFile>) -> Option<Self> {
-        let named = |path: &PathBuf, named_by| Self {
-            path: path.clone(),
-            named_by,
-        };
-        let by_user = arguments.trust.as_ref();
-        let by_user = by_user.map(|path| named(path, NamedBy::User));
-        by_user.or_else(|| Some(named(file?.trust.as_ref()?, NamedBy::MirrorFile)))
-    }
-}
-
 impl Session {
+    /// The trust file of the command line or of a variable, or else that of the mirror file, or else that of the user's settings.
+    pub(in crate::cli) fn trust_path(
+        &self,
+        arguments: &Trust,
+        file: Option<&MirrorFile>,
+    ) -> Option<TrustPath> {
+        let by_file = file.and_then(|file| file.trust.clone());
+        let set = self.settings.get("trust");
+        let set = set.filter(|set| by_file.is_none() || set.is_of_variable());
+        let (path, named_by) = match (&arguments.trust, set) {
+            (Some(path), _) => (path.clone(), NamedBy::User),
+            (None, Some(set)) => (PathBuf::from(&set.value), NamedBy::Settings),
+            (None, None) => (by_file?, NamedBy::MirrorFile),
+        };
+        Some(TrustPath { path, named_by })
+    }
+
     /// The trust options of commands that read from a store.
     pub(in crate::cli) fn trust_options(
         &self,
         arguments: &ReadTrust,
     ) -> Result<TrustOptions, CommandError> {
-        let file = TrustPath::of(&arguments.trust, None);
+        let file = self.trust_path(&arguments.trust, None);
         self.trust_options_of(arguments, file.as_ref())
     }
 
@@ -136,7 +143,7 @@ pub(in crate::cli) fn policy(
         let file = TrustFile::parse(trust_text(path, &bytes, named_by.text())?);
         let mut file = file.map_err(|source| {
             let shown = match named_by {
-                NamedBy::User => source,
+                NamedBy::User | NamedBy::Settings => source,
                 NamedBy::MirrorFile => source.without_text(),
             };
             CommandError::trust_file(path, shown)

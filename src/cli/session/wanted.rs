@@ -50,6 +50,19 @@ struct Reference {
 }
 
 impl Session {
+    /// The store of these arguments: that of `--from`, or else that of the settings if an argument is no reference.
+    pub(in crate::cli) fn store_for(
+        &self,
+        from: Option<String>,
+        texts: &[String],
+    ) -> Result<Option<String>, CommandError> {
+        let are_references = !texts.is_empty() && texts.iter().all(|text| is_reference(text));
+        match from.is_some() || are_references {
+            true => Ok(from),
+            false => self.set("store"),
+        }
+    }
+
     /// Finds the versions that the arguments select: all that the store `from` has, if there are none. References name their stores
     /// themselves.
     pub(in crate::cli) async fn wanted(

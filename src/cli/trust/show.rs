@@ -17,7 +17,7 @@ use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Printer;
-use crate::cli::session::{Session, TrustPath, policy, read};
+use crate::cli::session::{Session, policy, read};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,7 +71,7 @@ fn text<S: Serializer>(pattern: &ProviderPattern, to: S) -> Result<S::Ok, S::Err
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let provider = session.provider(&arguments.provider, "trust show")?;
     let now = SystemTime::now();
-    let file = TrustPath::of(&arguments.trust, None);
+    let file = session.trust_path(&arguments.trust, None);
     let policy = policy(&arguments.trust, file.as_ref(), &mut read, |_, _| ())?;
     let entry = policy.entry_for(&provider);
     let given = policy.rule_for(&provider);
