@@ -12,8 +12,9 @@ use crate::support::release::Mistake;
 use crate::support::scene::{Run, Scene};
 
 /// The commands with a schema of their result.
-const RESULTS: [&str; 17] = [
+const RESULTS: [&str; 18] = [
     "cli-config",
+    "config",
     "doctor",
     "inspect",
     "install",
@@ -212,6 +213,7 @@ fn results_follow_the_schema_of_their_command() {
         ("cli-config", "cli-config acme/* --into mirror"),
         ("cli-config", "cli-config --check"),
         ("logout", "logout registry.example.com"),
+        ("config", "config"),
         ("trust-check", "trust check trust.toml"),
         ("trust-show", "trust show acme/demo --trust trust.toml"),
         ("trust-show", "trust show a.example/acme/demo"),
@@ -269,7 +271,7 @@ fn problems_of_a_trust_file_follow_the_schema() {
 
 #[test]
 fn the_files_in_the_readme_follow_their_schemas() {
-    for (name, words) in [("mirror-file", "platforms ="), ("trust-file", "match =")] {
+    for (name, words) in [("mirror-file", "platforms ="), ("trust-file", "acme-2026")] {
         let text = block("toml", words);
         let document: Value = toml_edit::de::from_str(&text).unwrap();
         follows(name, &document);
@@ -327,8 +329,8 @@ fn properties(schema: &Value, names: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn help_names_every_member_of_every_result() {
-    let page = Scene::new().tfoci(["help", "json"]).succeeds().stdout;
+fn documentation_names_every_member_of_every_result() {
+    let page = std::fs::read_to_string("docs/json.md").unwrap();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let words: BTreeSet<&str> = page.split(|c: char| !is_part(c)).collect();
     for name in RESULTS {

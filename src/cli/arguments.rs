@@ -26,7 +26,7 @@ pub(super) struct Globals {
     /// Print nothing but the result and errors
     #[arg(short, long, global = true)]
     pub(super) quiet: bool,
-    /// Print each package in place of bars, and reasons of decisions; -vv prints every request too
+    /// Print each package, and reasons of decisions; -vv prints every request
     #[arg(short, long, action = clap::ArgAction::Count, global = true, conflicts_with = "quiet")]
     pub(super) verbose: u8,
     /// When to use colour [NO_COLOR and CLICOLOR_FORCE are honoured]
@@ -43,7 +43,7 @@ pub(super) struct Globals {
     /// The host of addresses of the form NAMESPACE/TYPE [default: registry.opentofu.org]
     #[arg(long, value_name = "HOST", env = "TFOCI_DEFAULT_HOST", global = true)]
     pub(super) default_host: Option<Hostname>,
-    /// Use the store address as the name of one repository, whatever the provider is
+    /// Use the store address as the name of one repository
     #[arg(long, global = true)]
     pub(super) exact_repository: bool,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub(super) struct Globals {
 #[derive(Args)]
 #[command(next_help_heading = "Network options")]
 pub(super) struct Network {
-    /// Certificate authorities (PEM) to trust besides the system's; may be repeated
+    /// Certificate authorities (PEM) besides the system's; may be repeated
     #[arg(long, value_name = "FILE", global = true)]
     pub(super) ca_file: Vec<PathBuf>,
     /// Client certificate (PEM), sent to this host only; may be repeated
@@ -85,7 +85,7 @@ pub(super) struct Network {
         global = true,
     )]
     pub(super) insecure_skip_tls_verify: Vec<String>,
-    /// Reach this host at a private address even if only a server or a configuration names it; may be repeated
+    /// Reach this host at a private address, whoever names it; may be repeated
     #[arg(
         long,
         value_name = "HOST",

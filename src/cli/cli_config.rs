@@ -38,22 +38,16 @@ Examples:
 
 /// Print the CLI configuration with which clients install from a mirror, or check theirs
 ///
-/// The block `provider_installation` names the providers that come from the mirror, and leaves all others to their origins. A
-/// pattern is an address, whose last parts may be `*`. Without patterns, every provider comes from the mirror.
-///
-/// OpenTofu reads an OCI registry itself (`oci_mirror`). Terraform cannot: it needs a directory that `tfoci install` wrote (`--into`), or a
-/// network mirror (`--url`). OpenTofu can use these too.
-///
-/// It is an error if no client could install with the configuration.
-///
-/// `--check` names what is wrong with the configuration that the client uses, without asking any server. `tfoci doctor` goes on from there.
+/// The block `provider_installation` names the providers that come from the mirror, and leaves all others to their origins. A pattern is an
+/// address, whose last parts may be `*`. OpenTofu reads an OCI registry itself. Terraform needs a directory that `tfoci install` wrote
+/// (`--into`), or a network mirror (`--url`).
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The providers that come from the mirror [default: all]
     #[arg(value_name = "PATTERN", conflicts_with = "check")]
     providers: Vec<String>,
-    /// The store: a registry's repository template; with --into or --url, also oci-layout:DIR
+    /// The store, as a repository template or oci-layout:DIR
     #[arg(long, value_name = "STORE", conflicts_with = "check")]
     from: Option<String>,
     /// The directory of a filesystem mirror, which `tfoci install` wrote
@@ -62,8 +56,9 @@ pub(super) struct Arguments {
     /// The https URL of a network mirror
     #[arg(long, value_name = "URL", conflicts_with = "check")]
     url: Option<String>,
-    /// The client that reads it; for terraform, `NAMESPACE/TYPE` is on registry.terraform.io [default: terraform if the default host is
-    /// registry.terraform.io, otherwise tofu]
+    /// The client that reads it [default: tofu]
+    ///
+    /// For terraform, `NAMESPACE/TYPE` is on registry.terraform.io. If that is the default host, terraform is the default here, too.
     #[arg(long, value_enum)]
     client: Option<ClientName>,
     /// Check the configuration that the client uses

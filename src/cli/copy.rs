@@ -32,37 +32,23 @@ Examples:
 
 /// Copy providers from one store into another, with their evidence
 ///
-/// All bytes are copied unchanged, so digests stay the same. Without constraints, tfoci copies all versions, including pre-releases; with
-/// constraints, all versions that satisfy them. Without addresses, it copies every provider, if the store can list them. Content that the
-/// destination already has is not transferred again; between layouts of one file system, it is linked and not copied. Tags other than
-/// versions and their evidence are not changed.
+/// All bytes are copied unchanged, so digests stay the same. Without constraints, tfoci copies all versions; without addresses, every provider,
+/// if the store can list them. What the destination has is not transferred again.
 ///
-/// With `--file`, tfoci copies the versions that `mirror` would select by this mirror file, from those in the `--from` store. It uses the
-/// trust file that the mirror file names, but not its `to`. Its `platforms` take effect with `--rebuild-index`. With `--from-lock`, tfoci
-/// copies the locked versions, and refuses packages that the lock file does not list.
-///
-/// `ADDR@sha256:…` names the version whose index has this digest. A reference, as `push` prints it, also names the store, so it
-/// needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
-///
-/// tfoci verifies the evidence of each version, and refuses the version if verification fails. It also refuses versions that do not satisfy
-/// `--trust`, `--key` and `--require-pinned`; without these options it copies unsigned versions too, and reports their status. Evidence at
-/// the destination must satisfy the same options. Weaker evidence replaces stronger evidence only with `--existing replace` and a trust
-/// file that has `unsigned = "allow"`.
-///
-/// Indexes that other tools wrote may refer to more than packages and evidence. tfoci copies that too. With `--require-pinned` it refuses
-/// such a version, unless `--rebuild-index` leaves the rest out.
+/// tfoci verifies the evidence of each version, and refuses what fails or does not satisfy `--trust`, `--key` and `--require-pinned`. Without
+/// these options it copies unsigned versions too, and says so.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Providers, with constraints on their versions; or references, as `push` prints them
+    /// Providers with version constraints, or references as of `push`
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    /// The store to copy from: oci-layout:DIR, or a registry's repository template
+    /// The store to copy from: oci-layout:DIR, or a repository template
     ///
     /// It is needed, unless every argument is a reference.
     #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: Option<String>,
-    /// Copy the providers in this mirror file (see `tfoci help mirror-file`)
+    /// Copy the providers in this mirror file (`tfoci help mirror-file`)
     #[arg(long, value_name = "FILE", help_heading = "Source")]
     file: Option<PathBuf>,
     /// Copy the versions in this lock file
@@ -70,12 +56,14 @@ pub(super) struct Arguments {
     /// In a directory, tfoci reads its `.terraform.lock.hcl`. May be repeated.
     #[arg(long, value_name = "FILE", help_heading = "Source")]
     from_lock: Vec<PathBuf>,
-    /// Not these providers or versions; may be repeated. `*` stands for any namespace or type
+    /// Not these providers, or with `@CONSTRAINTS` not these versions
+    ///
+    /// May be repeated. `*` stands for any namespace or type.
     ///
     /// tfoci does not read the tags of excluded versions, so a tag that leads to no provider does not fail the copy.
     #[arg(
         long,
-        value_name = "PATTERN[@CONSTRAINTS]",
+        value_name = "PATTERN",
         help_heading = "Source",
         hide_short_help = true
     )]

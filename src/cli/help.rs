@@ -22,38 +22,48 @@ Help topics, by `tfoci help TOPIC`:
   credentials  where passwords and tokens are looked for
   environment  the environment variables that tfoci reads
   deployment   running `tfoci serve`: clients, tokens, limits, systemd, Kubernetes
-  findings     the codes of `tfoci verify` and `tfoci doctor`
+  findings     the codes of `tfoci verify` and `tfoci doctor`; each is a topic, too
   json         the documents of --format json
   exit-codes   what the exit codes mean";
 
-/// A page in `templates/help`, with its name.
+/// A page in `templates/help`, with its name, and the page in `docs` that says more.
 macro_rules! page {
-    ($topic:literal) => {
+    ($topic:literal, $docs:literal) => {
         (
             $topic,
             include_str!(concat!("../../templates/help/", $topic, ".txt")),
+            $docs,
         )
     };
 }
 
 /// The pages with their names.
-pub(super) const TOPICS: [(&str, &str); 9] = [
-    page!("trust"),
-    page!("mirror-file"),
-    page!("maintenance"),
-    page!("templates"),
-    page!("credentials"),
-    page!("environment"),
-    page!("deployment"),
-    page!("json"),
-    page!("exit-codes"),
+pub(super) const TOPICS: [(&str, &str, &str); 10] = [
+    page!("trust", "trust.md"),
+    page!("mirror-file", "mirror.md"),
+    page!("maintenance", "maintenance.md"),
+    page!("templates", "registries.md"),
+    page!("credentials", "reference.md"),
+    page!("environment", "reference.md"),
+    page!("deployment", "serve.md"),
+    page!("findings", "troubleshooting.md"),
+    page!("json", "json.md"),
+    page!("exit-codes", "reference.md"),
 ];
+
+/// The file that says where tfoci is published.
+const HOME: &str = include_str!("../../packaging/home");
+
+/// The URL where tfoci is published.
+pub(super) fn home() -> &'static str {
+    let mut lines = HOME.lines();
+    lines
+        .find_map(|line| line.strip_prefix("url="))
+        .unwrap_or_default()
+}
 
 /// The page about the options that every command takes. It is made from the arguments themselves.
 const OPTIONS: &str = "options";
-
-/// The page about the codes of findings. It is made from the codes themselves.
-const FINDINGS: &str = "findings";
 
 /// Explain a command, or a topic
 ///
@@ -75,13 +85,14 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
 }
 
 fn page(names: &[&str]) -> Result<String, CommandError> {
-    match names {
-        [OPTIONS] => return Ok(options()),
-        [FINDINGS] => return Ok(findings()),
-        _ => {}
+    if names == [OPTIONS] {
+        return Ok(options());
     }
-    if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| names == [*topic]) {
-        return Ok((*text).to_owned());
+    if let Some((_, text, docs)) = TOPICS.iter().find(|(topic, ..)| names == [*topic]) {
+        return Ok(format!("{text}\nMore: {}/blob/main/docs/{docs}", home()));
+    }
+    if let Some(code) = Code::ALL.iter().find(|code| names == [code.as_str()]) {
+        return Ok(finding(*code));
     }
     let tfoci = super::tfoci();
     let command = names
@@ -108,16 +119,16 @@ fn meant<'a>(tfoci: &'a clap::Command, names: &[&str]) -> Option<&'a str> {
         return Some("maintenance");
     }
     let commands = tfoci.get_subcommands().filter(|one| !one.is_hide_set());
-    let topics = TOPICS.iter().map(|(topic, _)| *topic);
+    let topics = TOPICS.iter().map(|(topic, ..)| *topic);
     let pages = commands.map(clap::Command::get_name);
-    let pages: Vec<&str> = pages.chain(topics).chain([OPTIONS, FINDINGS]).collect();
+    let pages: Vec<&str> = pages.chain(topics).chain([OPTIONS]).collect();
     nearest(name, &pages)
 }
 
 /// What `tfoci COMMAND --help` prints.
 fn long_help(command: &[&str]) -> String {
     let arguments = ["tfoci"].iter().chain(command).chain(&["--help"]);
-    match super::tfoci().try_get_matches_from(arguments) {
+    match super::with_full_help().try_get_matches_from(arguments) {
         Ok(_) => String::new(),
         Err(help) => help.to_string(),
     }
@@ -127,25 +138,22 @@ fn long_help(command: &[&str]) -> String {
 fn options() -> String {
     let command = clap::Command::new("tfoci").disable_help_flag(true);
     let mut command = <Globals as Args>::augment_args(command)
+        .mut_args(|argument| argument.hide_short_help(false))
         .help_template("Options that every command takes\n\n{options}")
         .max_term_width(super::HELP_WIDTH);
-    command.render_long_help().to_string()
+    command.render_help().to_string()
 }
 
-/// The codes of findings, with what each means and the exit code that follows from it.
-fn findings() -> String {
-    let mut text =
-        "The findings of `tfoci verify` and `tfoci doctor`, by the code in brackets\n".to_owned();
-    for code in Code::ALL {
-        let exit = match code.kind() {
-            Kind::Warning => "only with --fail-on warning".to_owned(),
-            _ => super::exit_code(code.category()).to_string(),
-        };
-        let (name, severity) = (code.as_str(), code.severity().as_str());
-        text += &format!("\n{name} ({severity}; exit code: {exit})\n");
-        for line in [code.meaning(), code.fix()] {
-            text += &format!("    {line}\n").replace("    \n", "");
-        }
-    }
-    text
+/// What a finding means, and what helps.
+fn finding(code: Code) -> String {
+    let exit = match code.kind() {
+        Kind::Warning => "0, and 1 with --fail-on warning".to_owned(),
+        _ => super::exit_code(code.category()).to_string(),
+    };
+    let (name, severity) = (code.as_str(), code.severity().as_str());
+    let lines = [code.meaning(), code.fix()].join("\n");
+    format!(
+        "{name} ({severity}; exit code {exit})\n\n{}",
+        lines.trim_end()
+    )
 }

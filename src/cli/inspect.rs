@@ -35,15 +35,12 @@ Examples:
 
 /// Show a version in a store or at its origin: platforms, sizes, digests, and how it is authenticated
 ///
-/// `tfoci help trust` explains the words of the line `authentication`. tfoci reads manifests and evidence, and no packages: `tfoci verify
-/// --deep` reads them.
-///
-/// `ADDR@sha256:…` names the version whose index has this digest. A reference, as `push` prints it, also names the store, so it
-/// needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
+/// `tfoci help trust` explains the words of the line `authentication`. tfoci reads manifests and evidence, and no packages: `tfoci verify --deep`
+/// reads them. A reference, as `push` prints it, also names the store, so it needs no `--from`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The provider and its version [default: the newest]; or a reference, as `push` prints it
+    /// The provider and its version [default: the newest]; or a reference
     #[arg(value_name = "ADDR[@VERSION]")]
     provider: String,
     /// The store: oci-layout:DIR, or a registry's repository template; or `origin`

@@ -27,9 +27,7 @@ Examples:
 
 /// Store the username and password for a registry
 ///
-/// tfoci asks for them on the terminal, unless options give them. It stores them only if the registry accepts them. The file is the first of
-/// `--authfile`, REGISTRY_AUTH_FILE, config.json in DOCKER_CONFIG, and ~/.docker/config.json, which docker and podman use too. If it names
-/// a credential helper for the registry, the helper stores the password.
+/// tfoci asks for them on the terminal, unless options give them. It stores them only if the registry accepts them, where docker and podman do.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

@@ -71,6 +71,10 @@ use signals::until_interrupted;
 const GLOBALS: &str =
     "Options that every command takes: tfoci help options. Exit codes: tfoci help exit-codes";
 
+/// The layout of a command's whole help.
+const FULL_HELP: &str =
+    "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
 /// The version, the commit and the target.
 const VERSION: &str = env!("TFOCI_VERSION");
 
@@ -133,11 +137,11 @@ enum Command {
     CliConfig(cli_config::Arguments),
     Login(login::Arguments),
     Logout(logout::Arguments),
+    Config(config::Arguments),
     Help(help::Arguments),
     #[command(alias = "completion")]
     Completions(completions::Arguments),
     Man(man::Arguments),
-    Config(config::Arguments),
     Schema(schema::Arguments),
     /// The same as `--version`
     #[command(hide = true)]
@@ -300,6 +304,31 @@ fn tfoci() -> clap::Command {
     hidden.mut_subcommands(with_ends)
 }
 
+/// The command line, whose help has every option.
+fn with_full_help() -> clap::Command {
+    tfoci().mut_subcommands(in_full)
+}
+
+/// A command whose help is complete, with a line or two for each option. Manual pages have the details.
+fn in_full(command: clap::Command) -> clap::Command {
+    let about = command.get_long_about().map(ToString::to_string);
+    let details = about.as_deref().and_then(|about| about.split_once("\n\n"));
+    let command = match details {
+        Some((_, details)) => command.before_help(details.to_owned()),
+        None => command,
+    };
+    let ends = command.get_after_long_help().cloned();
+    let help = clap::Arg::new("help").long("help").short('h');
+    let help = help.action(clap::ArgAction::HelpShort).hide(true);
+    command
+        .help_template(FULL_HELP)
+        .after_help(ends.unwrap_or_default())
+        .mut_args(|argument| argument.hide_short_help(false))
+        .disable_help_flag(true)
+        .arg(help)
+        .mut_subcommands(in_full)
+}
+
 /// A command whose help ends with its examples and a reference to the other options.
 fn with_ends(command: clap::Command) -> clap::Command {
     // The short help has to fit a screen, so only the long one has examples.
@@ -319,7 +348,9 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         let OciPush { arguments, globals } = OciPush::from_arg_matches(&matches)?;
         return Ok((Command::Push(arguments), globals));
     }
-    let matches = variables::matches(tfoci(), arguments)?;
+    let is_long = arguments.iter().any(|argument| argument == "--help");
+    let command = if is_long { with_full_help() } else { tfoci() };
+    let matches = variables::matches(command, arguments)?;
     let Tfoci {
         command,
         mut globals,
@@ -354,6 +385,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::CliConfig(arguments) => cli_config::run(&arguments, session),
         Command::Login(arguments) => login::run(arguments, session).await,
         Command::Logout(arguments) => logout::run(arguments, session).await,
+        Command::Config(_) => config::run(session),
         Command::Help(arguments) => help::run(&arguments, session),
         Command::Completions(arguments) => Ok(completions::run(&arguments, session)),
         Command::Man(arguments) => man::run(&arguments, session),
@@ -374,4 +406,3 @@ fn exit_code(category: Category) -> u8 {
         _ => 1,
     }
 }
-        Command::Config(_) => config::run(session),

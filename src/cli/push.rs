@@ -38,16 +38,9 @@ Examples:
 
 /// Push a release folder into a store
 ///
-/// The folder contains terraform-provider-TYPE_VERSION_OS_ARCH.zip files, terraform-provider-TYPE_VERSION_SHA256SUMS and its signature
-/// (.sig), as the release process of a provider creates them. tfoci verifies the signature before it writes anything, and each zip during its
-/// upload. It writes the tag of the version last, so clients never see a part of a version. The reference of the version goes to stdout.
-///
-/// By hand, in the folder of the zips, where S is terraform-provider-TYPE_VERSION_SHA256SUMS: `sha256sum terraform-provider-*.zip > S` writes
-/// it (name the provider manifest too, if there is one), and `gpg --detach-sign --output S.sig S` signs it.
-///
-/// The provider manifest, terraform-provider-TYPE_VERSION_manifest.json, says which plugin protocols the provider speaks; one that speaks
-/// only 6.0 needs it. As terraform-registry-manifest.json, its name in the sources, it may lie in the folder, or in the one above if
-/// SHA256SUMS lists it. If SHA256SUMS does not list it, nobody has signed it, and tfoci adds the word `unlisted-manifest`.
+/// The folder has the zips of a version, terraform-provider-TYPE_VERSION_SHA256SUMS and its signature (.sig), as goreleaser leaves them. tfoci
+/// verifies the signature before it writes anything, and each zip on its way. It writes the tag of the version last, so clients never see a part
+/// of a version. The reference of the version goes to stdout.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {

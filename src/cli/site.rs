@@ -35,20 +35,15 @@ Examples:
 /// Write a store as static files: a network mirror that any web server can serve
 ///
 /// Clients install from these files with a `network_mirror` block. tfoci writes every version that matches, or all of the store without
-/// addresses, but none that does not verify. Without --trust or --key, it also writes versions without a signature. The web server has to send
-/// .json files as application/json.
-///
-/// Packages are written before the documents that name them, and each file appears complete. A second run does not touch files with the right
-/// content. Versions that the store no longer has stay until --delete, and files that tfoci does not know stay in any case.
-///
-/// Where the file system allows it, a package is a hard link to the file in an oci-layout store: a change of its content also changes the store.
+/// addresses, but none that does not verify. A second run changes only what is new, and versions that the store no longer has stay until
+/// --delete. The web server has to send .json files as application/json.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The directory of the files
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Providers, with constraints on their versions; or references, as `push` prints them
+    /// Providers with version constraints, or references as of `push`
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
     /// The store: oci-layout:DIR, or a registry's repository template
@@ -59,7 +54,7 @@ pub(super) struct Arguments {
     /// `linux/amd64` means the same. Packages for other platforms that are in the directory already stay.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<String>,
-    /// The URL of the files for clients, in the page and the configuration [default: that of the last run]
+    /// The URL of the files for clients [default: that of the last run]
     #[arg(long, value_name = "URL", value_parser = site_url, help_heading = "Destination")]
     url: Option<Url>,
     /// Delete versions that the store no longer has, or that no longer verify
@@ -74,7 +69,7 @@ pub(super) struct Arguments {
     /// Verify and print the plan, but write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Write versions without signature or key of these providers; may be repeated
+    /// Write versions of these providers without signature or key
     ///
     /// `*` stands for any namespace or type, as in `example.com/acme/*`.
     #[arg(long, value_name = "PATTERN", help_heading = "Trust")]

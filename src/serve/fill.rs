@@ -36,7 +36,7 @@ use crate::version::Version;
 /// The longest time that mirroring a version may take, with the time in the queue. A transfer without progress ends after some minutes, but a slow
 /// origin can stay just within the limits of transfers.
 const LONGEST_FILL: Duration = Duration::from_secs(3_600);
-/// The number of versions that are mirrored concurrently. `tfoci help deployment` states this number.
+/// The number of versions that are mirrored concurrently.
 const PLACES: u32 = 8;
 /// The most versions that may have a place, or wait for one.
 const QUEUE: usize = 1_024;
@@ -46,12 +46,12 @@ const JUST_MIRRORED: Duration = Duration::from_secs(2);
 /// few MiB.
 const MOST_REMEMBERED: u64 = 4_096;
 /// How long a list of the store waits for that of the origin. It is shorter than requests wait for a list, so that even the first request of a
-/// provider gets what the store has. A list that comes later serves the next one. `tfoci help deployment` states this number.
+/// provider gets what the store has. A list that comes later serves the next one.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// The most lists that origins are asked for at once. Clients name providers, and an origin may give no answer for minutes.
 const MOST_LISTS: usize = 128;
 /// The most versions of a provider that are listed because the origin offers them: twice as many as the providers with the most versions have. An
-/// origin that offers tens of thousands would otherwise take the memory for all lists. `tfoci help deployment` states this number.
+/// origin that offers tens of thousands would otherwise take the memory for all lists.
 const MOST_OFFERED: usize = 1_000;
 /// The most memory of lists of origins, in versions of about 100 bytes.
 const MOST_LISTED: u64 = 40_000;

@@ -68,7 +68,7 @@ fn options_in_the_chart_exist() {
     assert!(options.len() > 6, "{options:?}");
     for option in options {
         assert!(
-            help.contains(&format!("{option} <")) || help.contains(&format!("{option}\n")),
+            help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n")),
             "{option}"
         );
     }

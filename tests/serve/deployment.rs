@@ -1,28 +1,14 @@
-//! `tfoci help deployment`: the unit of systemd limits what the server may do.
-
-use crate::support::scene::Scene;
+//! The unit of systemd limits what the server may do.
 
 /// How long the server lets downloads go on, by default.
 const GRACE: u64 = 60;
 
-/// The lines of the page between two others, without the indentation that all have.
-fn excerpt(first: &str, end: &str) -> Vec<String> {
-    let page = Scene::new().tfoci(["help", "deployment"]).succeeds().stdout;
-    let lines = page.lines().skip_while(|line| line.trim() != first);
-    let lines: Vec<String> = lines
-        .take_while(|line| !line.trim().starts_with(end))
-        .map(|line| line.strip_prefix("  ").unwrap_or_default().to_owned())
-        .collect();
-    assert!(lines.len() > 1, "{first}\n{page}");
-    lines
-}
-
 #[test]
 fn the_unit_of_systemd_has_few_rights() {
-    let unit = excerpt("[Service]", "[Install]");
+    let unit = std::fs::read_to_string("packaging/tfoci.service").unwrap();
     let value = |name: &str| {
-        let of_name = |line: &String| Some(line.strip_prefix(name)?.strip_prefix('=')?.to_owned());
-        let values: Vec<String> = unit.iter().filter_map(of_name).collect();
+        let of_name = |line: &str| Some(line.strip_prefix(name)?.strip_prefix('=')?.to_owned());
+        let values: Vec<String> = unit.lines().filter_map(of_name).collect();
         assert_eq!(values.len(), 1, "{name}: {values:?}");
         values.concat()
     };

@@ -123,15 +123,19 @@ fn a_job_of_github_actions_gets_annotations_and_a_summary() {
 fn the_page_and_the_schema_have_the_same_codes() {
     let scene = crate::support::scene::Scene::new();
     let page = scene.tfoci(["help", "findings"]).succeeds().stdout;
-    let codes = page
-        .lines()
-        .filter(|line| line.ends_with(')') && !line.starts_with(' '));
-    let codes: Vec<&str> = codes.map(|line| line.split(' ').next().unwrap()).collect();
+    let lists = page.lines().filter_map(|line| line.strip_prefix("  "));
+    let mut codes: Vec<&str> = lists.flat_map(|line| line.split(", ")).collect();
+    codes.sort_unstable();
+    for code in &codes {
+        let page = scene.tfoci(["help", code]).succeeds().stdout;
+        assert!(page.starts_with(&format!("{code} (")) && page.lines().count() > 2);
+    }
     let schema = scene.tfoci(["schema", "verify"]).succeeds().stdout;
     let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
     let known = schema["$defs"]["finding"]["properties"]["code"]["enum"]
         .as_array()
         .unwrap();
-    let known: Vec<&str> = known.iter().map(|one| one.as_str().unwrap()).collect();
+    let mut known: Vec<&str> = known.iter().map(|one| one.as_str().unwrap()).collect();
+    known.sort_unstable();
     assert_eq!(codes, known);
 }

@@ -30,24 +30,13 @@ Examples:
 
 /// Install providers into a working directory, or into a filesystem mirror
 ///
-/// Without `--into`, tfoci installs what the configuration requires into `.terraform/providers` and updates the lock file, as `init` does.
-/// `plan` and `apply` then work without `init`, unless it has to set up a backend or modules. It looks where the client would look, or in
-/// `--from`, and verifies signatures as `tfoci lock` does. Mirrors have no signatures: what the lock file has is installed from them without
-/// one, unless a key is pinned. If the client has a plugin cache (`TF_PLUGIN_CACHE_DIR`, `plugin_cache_dir`), packages are installed there too.
-/// `.terraform/providers` then has hard links to their files, or copies if it is on another file system.
-///
-/// With `--into`, tfoci makes a filesystem mirror from which clients install without a network, and prints the block for their CLI
-/// configuration. Without addresses, it installs the newest version of every provider in the store.
-///
-/// Every package is verified while it is written. tfoci never replaces a package that is already there, and reports an error if it is
-/// another one. Where a key is pinned, it downloads the package to compare the two; otherwise a locked `h1` is enough.
-///
-/// `ADDR@sha256:…` names the version whose index has this digest. A reference, as `push` prints it, also names the store, so it
-/// needs no `--from`. If the tag of its version refers to another index, tfoci refuses it.
+/// Without `--into`, tfoci installs what the configuration requires into `.terraform/providers` and updates the lock file, as `init` does. `plan`
+/// and `apply` then work without `init`, unless it has to set up a backend or modules. With `--into`, tfoci makes a filesystem mirror from which
+/// clients install without a network. Every package is verified while it is written, and tfoci replaces none that is there.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Providers, with constraints on their versions; or references, as `push` prints them
+    /// Providers with version constraints, or references as of `push`
     ///
     /// With `--into`, tfoci installs the newest version that satisfies the constraints of each argument. Name a provider twice for two versions.
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
@@ -74,13 +63,13 @@ pub(super) struct Arguments {
         help_heading = "Selection"
     )]
     chdir: Option<PathBuf>,
-    /// Leave the lock file alone, and exit with 4 if it has other versions than the configuration requires
+    /// Leave the lock file alone; exit with 4 if its versions do not fit
     ///
     /// It differs if providers or versions differ, or if an installed package has no `h1`. Clients check installed packages only by `h1`;
     /// `tfoci lock --h1` adds it.
     #[arg(long, conflicts_with_all = ["into", "upgrade"], help_heading = "Lock file")]
     locked: bool,
-    /// Only this platform, such as linux_amd64, or `all`; may be repeated [default: this machine's]
+    /// Only this platform, or `all`; may be repeated [default: this machine's]
     ///
     /// `linux/amd64` means the same.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]

@@ -32,31 +32,24 @@ Examples:
 
 /// Lock providers for every platform, mostly without downloading them
 ///
-/// tfoci reads what the configuration in this directory, its modules, its test files and its local state require, selects versions as `init` does, verifies their
-/// signatures, and records the hashes of every package in `.terraform.lock.hcl`, as `providers lock` does for all platforms. The
-/// file is replaced in one step, and stays as it is if nothing changes.
+/// tfoci reads what the configuration in this directory requires, selects versions as `init` does, verifies their signatures, and records the
+/// hashes of every package in `.terraform.lock.hcl`, as `providers lock` does for all platforms. Without `--from`, it looks where the CLI
+/// configuration of the client says.
 ///
-/// Without `--from`, tfoci uses the installation methods of the CLI configuration of `tofu` or `terraform`, like the client.
-///
-/// A release that is signed by a pinned key, or by a key that its origin serves, is locked for every platform. From a store, without a
-/// pinned key, tfoci downloads the packages of `--platform` and records those; `--trust-store` believes what the store says. A mirror, such as
-/// that of `tfoci serve`, has no checksum documents: `--trust-store` believes the hashes that it states, and downloads nothing.
-///
-/// Renovate runs `tfoci lock --upgrade --platform same` in `postUpgradeTasks`. For Dependabot, a workflow runs it on the branch, and commits
-/// the file. `--platform same` keeps the platforms that the lock file has, and with `--h1` their `h1` too. Atlantis runs `tfoci lock --check`
-/// before `init`; Terragrunt runs it in a `before_hook`.
+/// A release that is signed by a pinned key, or by a key that its origin serves, is locked for every platform. Of others, tfoci downloads the
+/// packages of `--platform`, and records those; `--trust-store` believes what the store or mirror says.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Only these providers, with constraints on their versions [default: those of the configuration]
+    /// Only these providers, with version constraints [default: all]
     ///
     /// In a directory without configuration, the lock file records these constraints.
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    /// Where to look: a store, `origin`, network-mirror:URL or filesystem-mirror:DIR [default: as the CLI configuration says]
+    /// A store, `origin`, network-mirror:URL or filesystem-mirror:DIR
     #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: Option<String>,
-    /// The directory of the configuration; may be repeated [default: this directory]
+    /// The directory of the configuration; may be repeated [default: .]
     ///
     /// Directories of both clients need a run for each client, with its directories. Or name a place for both with `--from`, and no `--client`:
     /// each lock file is then for the client that wrote it, and a new one for the client that `--client` names as its default.
@@ -72,7 +65,9 @@ pub(super) struct Arguments {
         help_heading = "Selection"
     )]
     recursive: Option<PathBuf>,
-    /// Download for this platform, such as linux_amd64, or `all`, or `same`; may be repeated [default: this machine's]
+    /// Download for this platform, `all` or `same` [default: this machine's]
+    ///
+    /// May be repeated.
     ///
     /// Only packages whose hashes no known signature covers are downloaded, or with `--h1`.
     ///
@@ -81,7 +76,7 @@ pub(super) struct Arguments {
     /// locked for this machine's platform.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
     platform: Vec<String>,
-    /// Also record the `h1` of the packages of `--platform`, which are downloaded; `install --locked` needs it
+    /// Also record the `h1` of the packages, which `install --locked` needs
     ///
     /// Clients check what is installed by `h1` only. A plain `init` adds the `h1` of its platform to the lock file. With
     /// `-lockfile=readonly`, it warns that it did not update the file, and `plan` refuses the installed packages. So record `h1` if CI runs
@@ -163,11 +158,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 /// Flatten it after all other arguments: clap applies its last help heading to every argument that follows.
 #[derive(Args)]
 pub(super) struct LockOptions {
-    /// Select the newest versions that the configuration admits, even if others are locked
+    /// Select the newest versions that the configuration admits
     #[arg(long, help_heading = "Selection")]
     pub(super) upgrade: bool,
-    /// The client whose lock file and packages these are [default: the one that wrote the lock file; without a file, terraform if the default
-    /// host is registry.terraform.io; otherwise tofu]
+    /// The client of these files [default: the one that wrote the lock file]
+    ///
+    /// Without a lock file, it is terraform if the default host is registry.terraform.io, and tofu otherwise.
     #[arg(long, value_enum, help_heading = "Lock file")]
     pub(super) client: Option<ClientName>,
     #[command(flatten)]
@@ -177,7 +173,7 @@ pub(super) struct LockOptions {
     /// `*` stands for any namespace or type, as in `example.com/acme/*`.
     #[arg(long, value_name = "PATTERN", hide_short_help = true)]
     pub(super) allow_unsigned: Vec<String>,
-    /// Believe the hashes that the store or mirror states, where no known signature covers them
+    /// Believe the hashes of the store where no signature covers them
     #[arg(long, conflicts_with = "require_pinned", hide_short_help = true)]
     pub(super) trust_store: bool,
 }

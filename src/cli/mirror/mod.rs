@@ -54,11 +54,11 @@ pub(super) struct Arguments {
     /// The providers, with constraints on their versions
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    /// Read network-mirror:URL or filesystem-mirror:DIR; the default is `origin`, the provider registry that publishes each
+    /// network-mirror:URL or filesystem-mirror:DIR [default: the origins]
     // A string, because clap's parser errors would repeat a password in the URL.
     #[arg(long, value_name = "SOURCE", help_heading = "Source")]
     from: Option<String>,
-    /// Mirror the providers in this mirror file (see `tfoci help mirror-file`)
+    /// Mirror the providers in this mirror file (`tfoci help mirror-file`)
     #[arg(long, value_name = "FILE", help_heading = "Source")]
     file: Option<PathBuf>,
     /// Mirror the versions in this lock file
@@ -82,7 +82,7 @@ pub(super) struct Arguments {
     /// Include pre-releases
     #[arg(long, help_heading = "Selection")]
     prereleases: bool,
-    /// Not these providers; may be repeated. `*` stands for any namespace or type, as in `example.com/acme/*`
+    /// Not these providers, such as `example.com/acme/*`; may be repeated
     ///
     /// Lock files and configurations may require providers that have no origin.
     #[arg(
@@ -116,7 +116,9 @@ pub(super) struct Arguments {
     changed: bool,
     #[command(flatten)]
     trust: Trust,
-    /// Pin the keys of new providers in the trust file; with --dry-run, only print them
+    /// Pin the keys of new providers in the trust file
+    ///
+    /// With --dry-run, tfoci only prints them.
     #[arg(long)]
     pin_new: bool,
     /// Accept releases without signature or key
@@ -126,7 +128,9 @@ pub(super) struct Arguments {
     /// `*` stands for any namespace or type, as in `example.com/acme/*`.
     #[arg(long, value_name = "PATTERN")]
     allow_unsigned: Vec<String>,
-    /// Refuse providers without pinned keys, unless a lock file of `--from-lock` lists the version
+    /// Refuse providers without pinned keys
+    ///
+    /// A lock file of `--from-lock` that lists the version counts as a pin.
     ///
     /// Versions that the store has already are not verified, and tfoci prints how many they are. `--recheck` verifies them too.
     #[arg(long, conflicts_with = "pin_new")]

@@ -51,17 +51,11 @@ Examples:
 
 /// Serve a store to OpenTofu and Terraform, as network mirror and provider registry
 ///
-/// The network mirror is at URL/mirror/ and has every provider of the store. The provider registry has the providers whose addresses begin
-/// with the host of --url: clients find it without any configuration.
+/// The network mirror is at URL/mirror/ and has every provider of the store. The provider registry has the providers whose addresses begin with
+/// the host of --url: clients find it without any configuration.
 ///
-/// tfoci verifies every version as `tfoci inspect` does, and serves only those that pass. Without --trust or --key, the network mirror also
-/// serves versions without a signature. The log and the page at / say why the others are hidden. While the store is unreachable, tfoci serves
-/// the lists that it has read, and after --max-stale answers 503, never 404. Lines of the log have no time, which journald and container
-/// runtimes add. With --format json they have one.
-///
-/// SIGTERM and SIGINT end the server with exit code 0: idle connections within ten seconds, downloads within --grace. A second signal ends downloads, too.
-/// SIGHUP makes it read the certificate, tokens, signing keys, trust file and keys again; it also notices when these files change. It
-/// reads a pipe only once.
+/// tfoci verifies every version as `tfoci inspect` does, and serves only those that pass. The log and the page at / say why the others are
+/// hidden. SIGTERM and SIGINT end the server with exit code 0, and SIGHUP makes it read its files again.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -83,7 +77,7 @@ pub(super) struct Arguments {
     /// stops while less than 1 GiB of the store's disk is free, or less than a twentieth of a small one.
     #[arg(long, requires = "include", help_heading = "Pull-through")]
     fill: bool,
-    /// Mirror only these providers; may be repeated. `*` stands for any host, namespace or type
+    /// Mirror only these providers, such as `example.com/*/*`; may be repeated
     ///
     /// Credentials are used only for the hosts that a pattern names.
     #[arg(
@@ -94,10 +88,12 @@ pub(super) struct Arguments {
         hide_short_help = true
     )]
     include: Vec<String>,
-    /// Do not mirror these providers, or these versions of them; may be repeated
+    /// Not these providers, or with `@CONSTRAINTS` not these versions
+    ///
+    /// May be repeated.
     #[arg(
         long,
-        value_name = "PATTERN[@CONSTRAINTS]",
+        value_name = "PATTERN",
         requires = "fill",
         help_heading = "Pull-through",
         hide_short_help = true
@@ -113,7 +109,7 @@ pub(super) struct Arguments {
         hide_short_help = true
     )]
     newest: Option<NonZeroUsize>,
-    /// Mirror only packages for this platform, such as linux_amd64; may be repeated
+    /// Mirror only packages for this platform; may be repeated
     #[arg(
         long,
         value_name = "OS_ARCH",
@@ -142,10 +138,12 @@ pub(super) struct Arguments {
         help_heading = "Server"
     )]
     listen: SocketAddr,
-    /// The URL of the server for its clients; by default, pages name --registry-host or the host of each request
+    /// The URL of the server for its clients
+    ///
+    /// Without it, pages name --registry-host or the host of each request.
     #[arg(long, value_name = "URL", value_parser = server_url, help_heading = "Server")]
     url: Option<Url>,
-    /// The host in the addresses of the provider registry; by default that of --url
+    /// The host in the addresses of the provider registry [default: of --url]
     ///
     /// It is needed if the repository template has no `${hostname}`: every provider then has this host.
     #[arg(long = "registry-host", value_name = "HOST", value_parser = Hostname::from_ascii, help_heading = "Server")]
@@ -166,7 +164,7 @@ pub(super) struct Arguments {
         help_heading = "Server"
     )]
     tls_key: Option<PathBuf>,
-    /// Serve plain HTTP, for a proxy in front; with HOST, use plain HTTP for the store at this host
+    /// Serve plain HTTP, for a proxy in front; with HOST, for the store there
     #[arg(
         long,
         value_name = "HOST",
@@ -176,12 +174,14 @@ pub(super) struct Arguments {
         help_heading = "Server",
     )]
     plain_http: Vec<String>,
-    /// File of tokens: `NAME sha256:HEX` on each line. Clients then need one
+    /// File of tokens, `NAME sha256:HEX` on each line: clients need one
     ///
-    /// Browsers send none, so they see the page at / without its list of providers. `tfoci help deployment` has a command that prints it.
+    /// Browsers send none, so they see the page at / without its list of providers. The list needs a token: `curl -H "Authorization: Bearer TOKEN" URL` prints it.
     #[arg(long, value_name = "FILE", help_heading = "Access")]
     tokens: Option<PathBuf>,
-    /// File of keys, in base64, that sign the links to packages; replicas share it
+    /// File of keys, in base64, that sign the links to packages
+    ///
+    /// All replicas need the same file.
     #[arg(
         long,
         value_name = "FILE",
@@ -189,20 +189,23 @@ pub(super) struct Arguments {
         help_heading = "Access"
     )]
     signing_key: Option<PathBuf>,
-    /// How long a link to a package is valid, in seconds, 30 to 86400
+    /// How long a link to a package is valid, 30 to 86400
     #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = number::within(30_u32, 86_400, "seconds"), requires = "tokens", help_heading = "Access", hide_short_help = true)]
     url_lifetime: u32,
-    /// How long lists of versions are used before the store is read again, in seconds, 0 to 86400
+    /// How long lists are used before the store is read again, 0 to 86400
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = number::within(0_u32, 86_400, "seconds"), help_heading = "Freshness", hide_short_help = true)]
     max_age: u32,
-    /// How long lists are used while the store is unreachable, in seconds, 0 to 2592000
+    /// How long lists are used while the store is away, 0 to 2592000
     #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = number::within(0_u32, 2_592_000, "seconds"), help_heading = "Freshness", hide_short_help = true)]
     max_stale: u32,
-    /// The most connections at once, 1 to 1000000; a client address may have half of them, or all with --plain-http
+    /// The most connections at once; a client may have half of them
+    ///
+    /// From 1 to 1000000. With --plain-http, a client address may have all of them.
     #[arg(long, value_name = "NUMBER", default_value_t = 1_024, value_parser = number::within(1_u32, 1_000_000, "connections"), help_heading = "Limits", hide_short_help = true)]
     max_connections: u32,
-    /// The most requests of a client address in a second, up to 1000000, four times as many at once; 0 for no limit. 500 by default, no limit
-    /// with --plain-http
+    /// The most requests of a client in a second; 0 for no limit [default: 500]
+    ///
+    /// Up to 1000000. A client may send four times as many at once. With --plain-http, the default is no limit.
     #[arg(
         long,
         value_name = "NUMBER",
@@ -211,7 +214,7 @@ pub(super) struct Arguments {
         hide_short_help = true
     )]
     max_rate: Option<u32>,
-    /// How long downloads may go on after SIGTERM, in seconds, 0 to 86400
+    /// How long downloads may go on after SIGTERM, 0 to 86400
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = number::within(0_u32, 86_400, "seconds"), help_heading = "Limits", hide_short_help = true)]
     grace: u32,
     /// Serve versions without signature or key of these providers
