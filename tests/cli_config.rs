@@ -127,7 +127,10 @@ fn the_block_in_the_readme_is_printed() {
     let template = "ghcr.io/acme/providers/${hostname}/${namespace}/${type}";
     let printed = print(&["example.com/acme/*", "--from", template]).succeeds();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words(&block("hcl", "oci_mirror {")), words(&printed.stdout));
+    assert_eq!(
+        words(&block("hcl", "include             = ")),
+        words(&printed.stdout)
+    );
 }
 
 /// Terraform users name its default host once, in the environment, and `lock` then writes for Terraform.

@@ -1,4 +1,4 @@
-//! The README: its commands work, and the output that it shows is the real one.
+//! The README and the guides in `docs`: their commands work with real clients, and the output that the README shows is the real one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,9 +16,20 @@ fn readme() -> String {
     fs::read_to_string("README.md").unwrap()
 }
 
+/// The README, and all pages in `docs`.
+fn guides() -> String {
+    let pages = fs::read_dir("docs").unwrap();
+    let pages = pages.map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|end| end == "md"));
+    readme()
+        + &pages
+            .map(|path| fs::read_to_string(path).unwrap())
+            .collect::<String>()
+}
+
 /// The fenced blocks of one language.
-pub fn blocks(language: &str) -> Vec<String> {
-    let text = readme();
+fn blocks(language: &str) -> Vec<String> {
+    let text = guides();
     let opening = format!("```{language}\n");
     text.split(&opening)
         .skip(1)
@@ -45,6 +56,13 @@ pub fn block(language: &str, words: &str) -> String {
     found.retain(|block| block.contains(words));
     assert_eq!(found.len(), 1, "{words}");
     found.swap_remove(0)
+}
+
+/// The commands of the only session with these words in it, each on one line.
+pub fn commands(words: &str) -> Vec<String> {
+    let session = block("console", words).replace("\\\n    ", "");
+    let commands = session.lines().filter_map(|line| line.strip_prefix("$ "));
+    commands.map(str::to_owned).collect()
 }
 
 /// The platforms of the provider of the quick start.
@@ -150,9 +168,8 @@ fn the_terraform_guide_installs_a_folder_for_the_client() {
     let registry = Setup::of(Personality::Quay).tls(tls).start();
     scene.write("auth.json", registry.authfile());
     let scene = scene.env("REGISTRY_AUTH_FILE", "auth.json");
-    let commands = block("sh", "TF_CLI_CONFIG_FILE=client.tfrc terraform init")
-        .replace("ghcr.io", registry.host())
-        .replace(" \\\n ", "");
+    let commands = commands("TF_CLI_CONFIG_FILE=client.tfrc terraform init").join("\n");
+    let commands = commands.replace("ghcr.io", registry.host());
     let [install, configure, init]: [&str; 3] =
         commands.lines().collect::<Vec<_>>().try_into().unwrap();
     let (_, from) = install.split_once("--from ").unwrap();
@@ -190,8 +207,11 @@ fn lock_files_are_checked_as_the_guide_says() {
     run_into_file(&scene, &configure);
     let scene = scene.env("TF_CLI_CONFIG_FILE", "client.tfrc");
     let downloads = origin.count(asks("package"));
-    let commands = block("sh", "tfoci lock");
-    let [lock, check]: [&str; 2] = commands.lines().collect::<Vec<_>>().try_into().unwrap();
+    let (lock, check) = (
+        commands("$ tfoci lock --trust"),
+        commands("$ tfoci lock --check"),
+    );
+    let (lock, check) = (lock[0].as_str(), check[0].as_str());
     run_ours(&scene, check).exits(4);
     run_ours(&scene, lock).succeeds();
     run_ours(&scene, check).succeeds();
@@ -212,9 +232,8 @@ fn the_guide_installs_without_a_network() {
     let mirror = "tfoci mirror hashicorp/random --to oci-layout:disk --trust trust.toml --pin-new";
     run_ours(&scene, mirror).succeeds();
     drop(origin);
-    let commands = block("sh", "-plugin-dir").replace("/media/disk", "disk");
-    let [install, init]: [&str; 2] = commands.lines().collect::<Vec<_>>().try_into().unwrap();
-    run_ours(&scene, install).succeeds();
+    let [install, init] = commands("-plugin-dir").try_into().unwrap();
+    run_ours(&scene, &install.replace("/media/disk", "disk")).succeeds();
     let locked = lock_file(&scene);
     for client in ["terraform", "tofu"] {
         if has(client) {
@@ -231,12 +250,13 @@ fn the_guide_installs_without_a_network() {
 #[test]
 fn the_example_run_prints_what_the_readme_shows() {
     let scene = clone();
-    let example = block("console", "$ tfoci push");
+    let example = block("console", "authentication  signed");
     let mut runs = example.split("$ tfoci ").skip(1);
-    assert_eq!(runs.clone().count(), 2);
+    assert_eq!(runs.clone().count(), 3);
     for run in &mut runs {
         let (command, output) = run.split_once('\n').unwrap();
-        let printed = scene.tfoci(command.split(' ')).succeeds().stdout;
+        let script = format!("{} {command} 2>&1", env!("CARGO_BIN_EXE_tfoci"));
+        let printed = scene.run("sh", ["-c", &script]).succeeds().stdout;
         let mut printed = printed.lines();
         for line in output.lines() {
             // Long digests are cut.
@@ -266,11 +286,10 @@ fn files_named_for_newcomers_exist() {
 #[test]
 fn the_trust_file_of_the_readme_is_valid() {
     let scene = clone();
-    scene.write("trust.toml", block("toml", "match ="));
-    scene.write(
-        "keys/acme.asc",
-        fs::read("testdata/release/acme.asc").unwrap(),
-    );
+    scene.write("trust.toml", block("toml", "acme-2026"));
+    for key in ["keys/acme-2024.asc", "keys/acme-2026.asc"] {
+        scene.write(key, fs::read("testdata/release/acme.asc").unwrap());
+    }
     let arguments = "push testdata/release --provider example.com/acme/demo --trust trust.toml --to oci-layout:mirror";
     let run = scene.tfoci(arguments.split(' ')).succeeds();
     assert!(run.stderr.contains("(pinned)"), "{}", run.stderr);
@@ -293,13 +312,13 @@ fn the_mirror_file_of_the_readme_is_valid() {
 #[test]
 fn the_nightly_job_installs_this_version_before_it_mirrors() {
     let job = block("yaml", "schedule:");
-    let version = format!("ref: v{},", env!("CARGO_PKG_VERSION"));
+    let version = format!("setup-tfoci@v{}", env!("CARGO_PKG_VERSION"));
     let mut at = 0;
     for step in [
         version.as_str(),
-        "cargo install --locked --path tfoci",
-        "tfoci login ",
+        "registry: ghcr.io",
         "tfoci mirror --file mirror.toml",
+        "tfoci verify --file mirror.toml",
     ] {
         let found = job[at..].find(step);
         at += found.unwrap_or_else(|| panic!("{step} is not where it should be: {job}"));
@@ -332,10 +351,25 @@ fn the_table_of_dependencies_is_complete() {
 #[test]
 fn the_readme_is_short() {
     let text = readme();
-    assert!(text.lines().count() <= 235);
+    assert!(text.lines().count() <= 130);
     for line in text.lines() {
         assert!(line.chars().count() <= 120, "{line}");
     }
+}
+
+#[test]
+fn links_of_the_readme_lead_somewhere() {
+    let text = readme();
+    let links = text.split("](").skip(1);
+    let links = links.map(|rest| rest.split([')', '#']).next().unwrap());
+    let pictures = text.split("src").skip(1);
+    let pictures = pictures.filter_map(|rest| rest.split('"').nth(1));
+    let mut count = 0;
+    for path in links.chain(pictures) {
+        assert!(Path::new(path).exists(), "{path}");
+        count += 1;
+    }
+    assert!(count > 12, "{count}");
 }
 
 /// The names in a list of `tfoci --help`: the first words below a heading.
@@ -391,11 +425,18 @@ fn every_option_in_the_readme_exists() {
     let options = scene.tfoci(["help", "options"]).succeeds().stdout;
     let all = pages.collect::<String>() + &options;
     let text = readme();
-    let (guides, _) = text.split_once("## Contributing").unwrap();
-    for word in guides.split([' ', '`', '\n', '(', ')', ',', '\'']) {
+    for word in text.split([' ', '`', '\n', '(', ')', ',', '\'']) {
         if word.starts_with("--") && !word.starts_with("---") && word.len() > 2 {
             let option = word.trim_end_matches(['.', ';', ':']);
-            let is_clients = ["--path", "--locked"].contains(&option);
+            let is_clients = [
+                "--git",
+                "--locked",
+                "--release",
+                "--proto",
+                "--rm",
+                "--version",
+            ]
+            .contains(&option);
             assert!(is_clients || all.contains(option), "{option}");
         }
     }

@@ -4,22 +4,20 @@ use std::process::Command;
 
 use super::{PROGRAMS, Site};
 use crate::clients::run;
-use crate::readme::blocks;
+use crate::readme::{block, commands};
 use crate::support::docker_registry::{Options, PASSWORD, Program, USER};
 use crate::support::programs::has;
 use crate::support::tls::Authority;
 use crate::support::{copy, testdata};
 
-/// The registry and the user name in the README.
+/// The registry and the user name in the guides.
 const HOST: &str = "ghcr.io";
 const LOGIN: &str = "acme-bot";
 
-/// The README's block that begins with these words, for the site's registry and its user.
-fn block(site: &Site, language: &str, beginning: &str) -> String {
-    let mut all = blocks(language).into_iter();
-    let found = all.find(|block| block.starts_with(beginning)).unwrap();
-    assert!(found.contains(HOST), "{found}");
-    found.replace(HOST, &site.host).replace(LOGIN, USER)
+/// A text of the guides, for the site's registry and its user.
+fn for_site(site: &Site, text: &str) -> String {
+    assert!(text.contains(HOST), "{text}");
+    text.replace(HOST, &site.host).replace(LOGIN, USER)
 }
 
 /// A shell in the scene, which finds `tfoci`.
@@ -33,7 +31,7 @@ fn shell(site: &Site) -> Command {
     shell
 }
 
-/// The site of a reader of the README, with a registry that requires a password.
+/// The site of a reader of the guides, with a registry that requires a password.
 fn reader(program: Program) -> Option<(impl Drop, Site)> {
     let authority = Authority::new("tests");
     let identity = authority.server();
@@ -55,16 +53,13 @@ fn reader(program: Program) -> Option<(impl Drop, Site)> {
 }
 
 #[test]
-fn commands_of_the_readme_push_to_a_registry_and_its_block_installs_from_it() {
+fn commands_of_the_guide_push_to_a_registry_and_its_block_installs_from_it() {
     for program in PROGRAMS {
         let Some((_registry, site)) = reader(program) else {
             continue;
         };
-        let commands = block(
-            &site,
-            "sh",
-            "tfoci login ghcr.io --username acme-bot --password-stdin",
-        );
+        let commands = commands("--password-stdin < token.txt").join("\n");
+        let commands = for_site(&site, &commands);
         let output = shell(&site).args(["-euc", &commands]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{commands}{said}");
@@ -84,7 +79,7 @@ fn commands_of_the_readme_push_to_a_registry_and_its_block_installs_from_it() {
         if !has("tofu") || !released.contains(&here.as_str()) {
             continue;
         }
-        let installation = block(&site, "hcl", "provider_installation {\n  oci_mirror");
+        let installation = for_site(&site, &block("hcl", "include             = "));
         site.scene.write("client.tfrc", installation);
         let needs = "terraform {\n  required_providers {\n    demo = {\n      source = \"example.com/acme/demo\"\n    }\n  }\n}\n";
         site.scene.write("project/main.tf", needs);
