@@ -8,6 +8,7 @@
 //! client selects it and fails.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -66,7 +67,6 @@ const LONGEST_END: Duration = Duration::from_secs(2);
 /// The number of packages of a version that are transferred concurrently: enough to use the bandwidth while one package waits for its first byte.
 const PACKAGES: usize = 4;
 /// Filling stops below this many free bytes of a disk, or a twentieth of a small one.
-#[cfg(unix)]
 const FREE: u64 = 1 << 30;
 
 /// The name of a failure in the log in JSON.
@@ -89,6 +89,17 @@ impl FailedVersion {
     pub(super) fn is_hidden(&self) -> bool {
         self.answers >= MOST_ANSWERS
     }
+}
+
+/// The free bytes of the disk of a path, and those of the whole disk; `None` if the system does not tell.
+fn room(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    if let Ok(disk) = rustix::fs::statvfs(path) {
+        let bytes = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
+        return Some((bytes(disk.f_bavail), bytes(disk.f_blocks)));
+    }
+    let _unknown = path;
+    None
 }
 
 /// The versions that are mirrored on demand.
@@ -275,19 +286,16 @@ impl Fill {
     }
 
     /// Fails if the disk of the store is almost full. The first time, the log says so.
-    #[cfg(unix)]
     fn look_for_room(&self) -> Result<(), Failure> {
         let Some(directory) = &self.settings.directory else {
             return Ok(());
         };
         // The directory may be missing until the first version.
         let mut there = directory.ancestors().filter(|path| path.exists());
-        let looked = there.next().map(rustix::fs::statvfs);
-        let Some(Ok(disk)) = looked else {
+        let Some((free, whole)) = there.next().and_then(room) else {
             return Ok(());
         };
-        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-        let least = FREE.min(disk.f_blocks.saturating_mul(disk.f_frsize) / 20);
+        let least = FREE.min(whole / 20);
         if free >= least {
             self.has_no_room.store(false, Ordering::Relaxed);
             return Ok(());
@@ -303,11 +311,6 @@ impl Fill {
             self.shared.fail(NOT_MIRRORED, &failure);
         }
         Err(failure)
-    }
-
-    #[cfg(not(unix))]
-    fn look_for_room(&self) -> Result<(), Failure> {
-        Ok(())
     }
 
     async fn mirror(&self, key: VersionKey, destination: RepoMut) -> Result<(), Failure> {
