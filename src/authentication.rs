@@ -4,6 +4,7 @@
 //! [`Note`] an irregularity that was accepted.
 
 use std::fmt;
+use std::time::SystemTime;
 
 use serde::Serialize;
 
@@ -21,6 +22,12 @@ pub struct Authentication {
     /// The fingerprint of the signing certificate's primary key, in upper-case hex.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
+    /// The user id of a pinned key, safe to print. A key that is not pinned may carry any name, so its name is never here.
+    #[serde(skip)]
+    pub signer: Option<String>,
+    /// When the signature says that it was made.
+    #[serde(skip)]
+    pub signed_at: Option<SystemTime>,
     /// Accepted irregularities, in order, without duplicates.
     pub notes: Vec<Note>,
 }
@@ -215,6 +222,8 @@ mod tests {
             status: Status::Signed,
             anchor: Some(Anchor::Pinned),
             fingerprint: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
+            signer: Some("Acme <a@acme.example>".to_owned()),
+            signed_at: None,
             notes: vec![Note::ExpiredKey],
         };
         assert_eq!(

@@ -132,6 +132,8 @@ mod tests {
             status: Status::Signed,
             anchor: Some(Anchor::Pinned),
             fingerprint: "C874011F0AB405110D02105534365D9472D7468F".parse().ok(),
+            signer: None,
+            signed_at: None,
             notes,
         }
     }

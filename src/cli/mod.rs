@@ -29,6 +29,7 @@ mod man;
 mod mirror;
 mod neutral;
 mod number;
+mod page;
 mod pending;
 mod printer;
 mod progress;

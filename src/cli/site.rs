@@ -1,27 +1,31 @@
 //! `tfoci site`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use clap::Args;
-use handlebars::html_escape;
-use serde::Serialize;
+use serde_json::json;
 use url::Url;
 
 use tfoci::address::ProviderAddr;
-use tfoci::error::{listed, printable, printable_path};
+use tfoci::authentication::Authentication;
+use tfoci::error::{counted, listed, printable, printable_path};
 use tfoci::event::Subject;
 use tfoci::install::{DirectoryKind, Form, Request};
+use tfoci::jobs::locked;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
-use tfoci::site::{GENERATOR, Listed, Refused, Site, SiteChange, known_url};
+use tfoci::site::{GENERATOR, Refused, Site, SiteChange, known_url};
+use tfoci::version::Version;
 
 use super::Ending;
 use super::arguments::ReadTrust;
 use super::error::CommandError;
 use super::json::Deleted;
+use super::page::{self, PageOptions};
 use super::public_url::public_url;
-use super::render::{Mirror, ProviderInstallationView, fill};
+use super::render::{Mirror, ProviderInstallationView};
 use super::report::{Extent, SITE};
 use super::session::place::{into_store, is_store};
 use super::session::{Everything, Session, Wanted, requested};
@@ -76,7 +80,12 @@ pub(super) struct Arguments {
     allow_unsigned: Vec<String>,
     #[command(flatten)]
     trust: ReadTrust,
+    #[command(flatten)]
+    page: PageOptions,
 }
+
+/// How versions verified in this run.
+type Verified = BTreeMap<(ProviderAddr, Version), Authentication>;
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let request = request(&arguments, session)?;
@@ -106,7 +115,15 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let mirror = url.clone().map(|url| Mirror::Network { url });
     let reporter = report.writing(SITE, extent, mirror);
     let directory = &arguments.directory;
-    let on_change = |change| record(change, directory, session);
+    // How the versions of this run verified, for the page.
+    let verified = Mutex::new(Verified::new());
+    let on_change = |change| {
+        if let Ok(SiteChange::Written(written)) = &change {
+            let key = (written.provider.clone(), written.version.clone());
+            locked(&verified).insert(key, written.authentication.clone());
+        }
+        record(change, directory, session);
+    };
     let tasks = session.tasks(wanted);
     let site = Site::open(&request, arguments.delete, &reporter, &on_change).await;
     let site = site.map_err(Failure::from)?;
@@ -118,7 +135,13 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         report.failed(Failure::from(error).into());
     }
     if !arguments.dry_run
-        && let Err(error) = write_page(&site, url.as_deref(), &arguments, session)
+        && let Err(error) = write_page(
+            &site,
+            &locked(&verified),
+            url.as_deref(),
+            &arguments,
+            session,
+        )
     {
         report.failed(Failure::from(error).into());
     }
@@ -237,64 +260,61 @@ fn address(directory: &Path) -> Option<String> {
     Some(parsed.to_string())
 }
 
-/// Writes the page for people.
+/// Writes the page for people, `templates/site/index.html.hbs`.
+///
+/// Providers that failed are in its configuration too, so that clients do not install them from their origins instead.
 fn write_page(
     site: &Site<'_>,
+    verified: &Verified,
     url: Option<&str>,
     arguments: &Arguments,
     session: &Session,
 ) -> Result<(), tfoci::disk::Error> {
-    let page = page(&site.providers()?, &session.report.failed_providers(), url);
+    let listed = site.providers()?;
+    let block = url.and_then(|url| {
+        let (url, failed) = (url.to_owned(), session.report.failed_providers());
+        ProviderInstallationView::after(Mirror::Network { url }, listed.keys(), failed.iter())
+    });
+    let mut providers = Vec::new();
+    for (provider, versions) in &listed {
+        let signature = |version: &Version| {
+            let key = (provider.clone(), version.clone());
+            verified.get(&key).map(|how| page::signature(how, false))
+        };
+        let lines = versions.iter().rev();
+        let lines =
+            lines.map(|one| json!({"version": one.to_string(), "signature": signature(one)}));
+        let Some(newest) = versions.last() else {
+            continue;
+        };
+        let (platforms, largest) = site.packages(provider, newest)?;
+        providers.push(json!({
+            "address": page::address(provider),
+            "newest": {
+                "version": newest.to_string(),
+                "signature": signature(newest),
+                "packages": page::packages(&platforms, largest),
+            },
+            "counts": counted(versions.len(), "version"),
+            "versions": lines.collect::<Vec<_>>(),
+        }));
+    }
+    let view = json!({
+        "page": arguments.page.view(page::HEADING),
+        "url": url,
+        "generator": GENERATOR,
+        "block": block.map(|block| block.render()),
+        "count": providers.len(),
+        "providers": providers,
+    });
+    let template = include_str!("../../templates/site/index.html.hbs");
+    let page = page::render(template, &view);
     if !site.write_page(&page)? {
         let path = printable_path(&arguments.directory.join("index.html"));
         let line = format!("{path} was not written by tfoci, and stays unchanged");
         session.printer.warning(&line);
     }
     Ok(())
-}
-
-#[derive(Serialize)]
-struct View {
-    url: Option<String>,
-    style: &'static str,
-    generator: &'static str,
-    block: Option<String>,
-    providers: Vec<ProviderView>,
-}
-
-#[derive(Serialize)]
-struct ProviderView {
-    address: String,
-    path: String,
-    newest: String,
-    count: usize,
-    versions: Vec<String>,
-}
-
-/// The page for people, `templates/site/index.html.hbs`.
-///
-/// Providers that failed are in its configuration too, so that clients do not install them from their origins instead.
-fn page(providers: &Listed, failed: &BTreeSet<ProviderAddr>, url: Option<&str>) -> String {
-    let block = url.and_then(|url| {
-        let url = url.to_owned();
-        ProviderInstallationView::after(Mirror::Network { url }, providers.keys(), failed.iter())
-    });
-    let providers = providers.iter().map(|(provider, versions)| ProviderView {
-        address: provider.to_string(),
-        path: provider.to_ascii(),
-        newest: versions.last().map(ToString::to_string).unwrap_or_default(),
-        count: versions.len(),
-        versions: versions.iter().rev().map(ToString::to_string).collect(),
-    });
-    let view = View {
-        url: url.map(str::to_owned),
-        style: include_str!("../../templates/serve/style.css"),
-        generator: GENERATOR,
-        block: block.map(|block| block.render()),
-        providers: providers.collect(),
-    };
-    let template = include_str!("../../templates/site/index.html.hbs");
-    fill(template, &[], html_escape, &view)
 }
 
 /// Adds a slash at the end of a URL. Clients drop the text after the last one.

@@ -53,6 +53,8 @@ impl Recorded {
                 status: Status::Unverified,
                 anchor: Some(Anchor::Lock),
                 fingerprint: None,
+                signer: None,
+                signed_at: None,
                 notes: Vec::new(),
             },
             hashes: locked.iter().cloned().chain(new).collect(),

@@ -4,13 +4,14 @@
 //! unreachable ([`Cached`]). A verified version is not read again until one of its tags moves. If all lists together take too much memory, those
 //! that are requested least are dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use futures_util::future;
-use tokio::sync::Semaphore;
+use futures_util::{StreamExt as _, future, stream};
+use tokio::sync::{Mutex, Semaphore};
+use tokio::time::timeout;
 
 use super::cached::{Cached, CachedValue, LONGEST_LOAD, Unavailable};
 use super::clients::{Client, Permits};
@@ -36,6 +37,13 @@ const MOST_BYTES: u64 = 16 << 20;
 /// The weight of a list that is not read yet, without its address. Clients may request made-up addresses.
 const EMPTY_LIST_BYTES: usize = 512;
 
+/// The most providers on a page. A search finds the others.
+pub const MOST_SHOWN: usize = 500;
+/// The most providers that are read at once for a page.
+const MOST_GLANCES: usize = 4;
+/// How long a page waits for providers that are being read.
+const MOMENT: Duration = Duration::from_secs(1);
+
 /// The versions of a provider, with their age.
 pub(super) type Listing = CachedValue<ProviderListing>;
 
@@ -45,6 +53,10 @@ pub(super) struct ServedStore {
     /// Mirrors versions that the store lacks.
     pub(super) fill: Option<Arc<Fill>>,
     lists: Cached<ProviderAddr, ProviderListing>,
+    /// The newest versions of providers that no client has requested, for the page.
+    glances: Cached<ProviderAddr, ProviderListing>,
+    /// Locked while these are read.
+    glancing: Mutex<()>,
     listed_providers: Cached<(), Vec<ProviderAddr>>,
     /// Limits the versions that are read concurrently. Each may have several documents of 4 MiB.
     reads: Semaphore,
@@ -67,6 +79,8 @@ impl ServedStore {
             shared,
             fill,
             lists: Cached::new(ages, MOST_BYTES, LONGEST_LOAD, weight),
+            glances: Cached::new(ages, MOST_BYTES / 2, LONGEST_LOAD, weight),
+            glancing: Mutex::default(),
             listed_providers: Cached::new(ages, 1, LONGEST_LOAD, |(), _| 0),
             reads: Semaphore::new(MOST_READS),
             is_unreachable: AtomicBool::new(false),
@@ -101,10 +115,9 @@ impl ServedStore {
             if listing.is_ok() && !is_read {
                 metrics.hits.inc();
             }
-            let list = listing.as_ref().ok();
-            let trust = list.and_then(|list| list.value.trust.as_ref());
             // The list may have been read with a policy that another one has replaced meanwhile.
-            if trust.is_none_or(|trust| self.shared.still_trusts(trust, provider)) {
+            let list = listing.as_ref().ok();
+            if list.is_none_or(|list| self.still_trusts(provider, &list.value)) {
                 return listing;
             }
             self.lists.forget(provider).await;
@@ -191,18 +204,64 @@ impl ServedStore {
         }
     }
 
-    /// Returns the providers that the store lists, and those that clients have requested, each with its list if that was read.
+    /// Returns the providers that the store lists and those that clients have requested, of which the page is about some, each with its list if
+    /// that was read. The first of those without a list are then being read, and this waits a moment for them.
     pub(super) async fn providers(
         self: &Arc<Self>,
+        is_shown: impl Fn(&ProviderAddr) -> bool,
     ) -> BTreeMap<ProviderAddr, Option<Arc<ProviderListing>>> {
         let this = self.clone();
         let list = |_| Some(async move { this.list().await });
         let listed = self.listed_providers.get(&(), |_| true, list).await;
         let listed = listed.iter().flat_map(|listed| listed.value.iter());
-        let mut providers: BTreeMap<_, _> = listed.map(|one| (one.clone(), None)).collect();
-        let known = self.lists.values().filter(|(_, list)| list.exists);
-        providers.extend(known.map(|(provider, list)| ((*provider).clone(), Some(list))));
+        let listed = listed.filter(|provider| is_shown(provider)).cloned();
+        let mut providers: BTreeMap<_, _> = listed.map(|one| (one, None)).collect();
+        let shown = providers.keys().take(MOST_SHOWN).cloned().collect();
+        let this = self.clone();
+        let reading = tokio::spawn(async move { this.glance_at(shown).await });
+        let _in_time = timeout(MOMENT, reading).await;
+        // A list has more than a glance.
+        let read = self.glances.values().chain(self.lists.values());
+        for (provider, list) in read.filter(|(provider, list)| list.exists && is_shown(provider)) {
+            match self.still_trusts(&provider, &list) {
+                true => drop(providers.insert((*provider).clone(), Some(list))),
+                false => self.glances.forget(&provider).await,
+            }
+        }
         providers
+    }
+
+    /// Whether the policy that a list was read with still holds.
+    fn still_trusts(&self, provider: &ProviderAddr, list: &ProviderListing) -> bool {
+        let trust = list.trust.as_ref();
+        trust.is_none_or(|trust| self.shared.still_trusts(trust, provider))
+    }
+
+    /// Reads the newest versions of providers that no client has requested, unless others are being read: visitors of the page cannot make the
+    /// server send many requests to the store at once.
+    async fn glance_at(self: &Arc<Self>, providers: Vec<ProviderAddr>) {
+        let Ok(_turn) = self.glancing.try_lock() else {
+            return;
+        };
+        let lists = self.lists.values();
+        let known =
+            lists.filter(|(provider, list)| list.exists && self.still_trusts(provider, list));
+        let known: HashSet<_> = known.map(|(provider, _)| provider).collect();
+        let unknown = providers.into_iter().filter(|one| !known.contains(one));
+        let reading = stream::iter(unknown).for_each_concurrent(MOST_GLANCES, async |provider| {
+            let (this, of) = (self.clone(), provider.clone());
+            let read = |_| {
+                Some(async move {
+                    let Some(stored) = this.stored(&of)? else {
+                        return Ok(ProviderListing::absent(&of));
+                    };
+                    let trust = this.shared.trust();
+                    ProviderListing::read(&stored, &trust, None, true, &this.reads).await
+                })
+            };
+            let _read = self.glances.get(&provider, |_| true, read).await;
+        });
+        reading.await;
     }
 
     /// Reads the providers that the store lists; none if it cannot list them.
@@ -253,7 +312,8 @@ impl ServedStore {
         let provider = &stored.provider;
         let fill = self.fill.as_ref().filter(|fill| fill.is_for(provider));
         let listing = async {
-            let listing = match ProviderListing::read(stored, trust, old, &self.reads).await {
+            let listing = match ProviderListing::read(stored, trust, old, false, &self.reads).await
+            {
                 // The first version that was mirrored of it failed.
                 Err(_) if fill.is_some() && stored.repo.is_begun() => {
                     Ok(ProviderListing::absent(provider))

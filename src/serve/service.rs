@@ -75,7 +75,7 @@ pub struct HomePage {
     pub is_store_unreachable: bool,
     /// The search text; empty for all providers.
     pub search: String,
-    /// The providers, each with its list of versions if that was read.
+    /// The providers, each with its list of versions; `None` for one that is being read.
     pub providers: BTreeMap<ProviderAddr, Option<Arc<ProviderListing>>>,
 }
 
@@ -415,14 +415,14 @@ impl Asked<'_> {
         // A page may also be read in a terminal.
         let search = search.map(|(_, value)| printable(&value.trim().to_lowercase()));
         let search = search.unwrap_or_default();
-        let mut providers = match may_list {
-            true => service.store.providers().await,
-            false => BTreeMap::new(),
-        };
-        providers.retain(|provider, _| {
+        let is_shown = |provider: &ProviderAddr| {
             let is_for = self.token.is_none_or(|token| token.is_for(provider));
             is_for && provider.to_string().contains(&search)
-        });
+        };
+        let providers = match may_list {
+            true => service.store.providers(is_shown).await,
+            false => BTreeMap::new(),
+        };
         let home = HomePage {
             may_list,
             is_store_unreachable: service.store.is_unreachable.load(Ordering::Relaxed),

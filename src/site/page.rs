@@ -9,6 +9,7 @@ use super::folder;
 use super::{Site, documents};
 use crate::address::ProviderAddr;
 use crate::disk::{self, Directory};
+use crate::platform::Platform;
 use crate::version::Version;
 
 /// The text by which tfoci recognises its own page, so that it never replaces another one.
@@ -39,6 +40,29 @@ impl Site<'_> {
             listed.extend(versions.map(|versions| (provider, versions)));
         }
         Ok(listed)
+    }
+
+    /// The platforms of a version in the site, and the size of its largest package in bytes.
+    ///
+    /// # Errors
+    /// As [`Site::providers`].
+    pub fn packages(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+    ) -> Result<(Vec<Platform>, Option<u64>), disk::Error> {
+        let (mut platforms, mut largest) = (Vec::new(), None);
+        if let Some(directory) = folder::open(&self.request.into, provider)?
+            && let Some(archives) = documents::listed(&directory, version)?
+        {
+            for (platform, archive) in archives {
+                let name = archive.map(|archive| archive.url).unwrap_or_default();
+                let file = directory.metadata(&name)?;
+                largest = largest.max(file.map(|file| file.len()));
+                platforms.extend(platform.parse::<Platform>());
+            }
+        }
+        Ok((platforms, largest))
     }
 
     /// Writes the page, which has to contain [`GENERATOR`]. All files that it lists have to be written before. Returns whether it did: the page of

@@ -21,6 +21,7 @@ use std::time::SystemTime;
 
 use crate::authentication::{Anchor, Authentication, Note, Status};
 use crate::digest::Digest;
+use crate::error::printable;
 use crate::event::{Event, Subject};
 use crate::hash::PackageHash;
 use crate::platform::Platform;
@@ -240,7 +241,9 @@ impl Proof {
             (None, None) => Status::Unverified,
         };
         let (mut anchor, mut fingerprint, mut signature, mut signer) = (None, None, None, None);
+        let mut signed_at = None;
         if let Some(good) = good {
+            signed_at = good.at;
             notes.extend(good.notes);
             anchor = Some(good.anchor);
             fingerprint = Some(good.signer.fingerprint.clone());
@@ -252,6 +255,9 @@ impl Proof {
             Some(Anchor::Origin) if notes.contains(&Note::UnverifiedTransport) => anchor = None,
             _ => notes.retain(|note| *note != Note::UnverifiedTransport),
         }
+        let pinned: Option<&KeyDescription> = signer.as_ref();
+        let pinned = pinned.filter(|_| anchor == Some(Anchor::Pinned));
+        let name = pinned.and_then(|key| key.user_id.as_deref().map(printable));
         let mut said = Vec::new();
         notes.retain(|note| {
             let new = !said.contains(note);
@@ -263,6 +269,8 @@ impl Proof {
                 status,
                 anchor,
                 fingerprint,
+                signer: name,
+                signed_at,
                 notes,
             },
             checksums,

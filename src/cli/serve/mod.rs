@@ -27,6 +27,7 @@ use super::arguments::{Globals, ReadTrust};
 use super::error::CommandError;
 use super::host;
 use super::number;
+use super::page::PageOptions;
 use super::public_url::public_url;
 use super::session::place::refuse_other;
 use super::session::{Session, consequence};
@@ -224,6 +225,8 @@ pub(super) struct Arguments {
     allow_unsigned: Vec<String>,
     #[command(flatten)]
     trust: ReadTrust,
+    #[command(flatten)]
+    page: Box<PageOptions>,
 }
 
 impl Arguments {
@@ -255,7 +258,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let url = settings.url.clone();
     let provider_host = settings.provider_host.clone();
     let store = open(&endpoint, registry, arguments.fill, session)?;
-    let server = Server::start(settings, log.clone(), Arc::new(Pages)).await;
+    let pages = Pages(arguments.page.clone());
+    let server = Server::start(settings, log.clone(), Arc::new(pages)).await;
     let server = server.map_err(|error| settings::not_started(error, &arguments))?;
     settings::warn(&arguments, session);
     let address = server.address().unwrap_or(arguments.listen);

@@ -1,27 +1,22 @@
 //! Renders the pages for people, from the templates in `templates/serve`.
 
-use handlebars::html_escape;
+use indicatif::HumanBytes;
 use serde_json::{Value, json};
 
 use tfoci::address::Hostname;
-use tfoci::authentication::{Anchor, Status};
-use tfoci::serve::{HomePage, PageRenderer, ProviderListing, ServedVersion, Visitor};
+use tfoci::authentication::{Anchor, Authentication, Status};
+use tfoci::error::counted;
+use tfoci::serve::{HomePage, MOST_SHOWN, PageRenderer, ProviderListing};
+use tfoci::serve::{ServedVersion, Visitor};
 use tfoci::version::Version;
 
 use crate::cli::json;
-use crate::cli::render::fill;
-
-/// The most providers on a page. A search finds the others.
-const MOST_SHOWN: usize = 500;
+use crate::cli::page::{PageOptions, address, packages, render, signature};
 
 /// Renders the pages from templates.
-pub(super) struct Pages;
+pub(super) struct Pages(pub(super) Box<PageOptions>);
 
-const STYLE: &str = include_str!("../../../templates/serve/style.css");
 const HOME: &str = include_str!("../../../templates/serve/home.html.hbs");
-const INSTALLATION: &str = include_str!("../../../templates/serve/installation.tfrc.hbs");
-const CREDENTIALS: &str = include_str!("../../../templates/serve/credentials.html.hbs");
-const HOST: &str = include_str!("../../../templates/serve/host.html.hbs");
 const PROVIDER: &str = include_str!("../../../templates/serve/provider.html.hbs");
 
 impl PageRenderer for Pages {
@@ -30,17 +25,19 @@ impl PageRenderer for Pages {
         let shown = home.providers.iter().take(MOST_SHOWN);
         let providers: Vec<_> = shown
             .map(|(provider, listing)| {
+                let listing = listing.as_deref();
+                let newest = listing.and_then(|list| list.installable().max());
+                let served = newest.and_then(|newest| listing?.versions.get(newest));
                 json!({
-                    "address": provider.to_string(),
-                    "path": provider.to_ascii(),
-                    // The counts, if a client has requested the provider.
-                    "known": listing.as_deref().map(version_counts),
+                    "address": address(provider),
+                    "newest": newest.map(|newest| facts(newest, served.map(|one| &**one), true)),
+                    "counts": listing.map(counts),
                 })
             })
             .collect();
+        let title = format!("Providers at {}", visitor.url);
         let view = json!({
-            "style": STYLE,
-            "title": format!("Providers at {}", visitor.url),
+            "page": self.0.view(&title),
             "url": visitor.url,
             "token_hosts": token_hosts(visitor.needs_token, Some(&visitor.url), host),
             "direct": direct(host),
@@ -51,7 +48,7 @@ impl PageRenderer for Pages {
             "search": home.search,
             "count": home.providers.len(),
             "is_cut": home.providers.len() > MOST_SHOWN,
-            "has_unread": providers.iter().any(|line| line["known"].is_null()),
+            "has_unread": home.providers.values().any(Option::is_none),
             "providers": providers,
         });
         render(HOME, &view)
@@ -79,9 +76,8 @@ impl PageRenderer for Pages {
         let needs_mirror = !is_origin || has_mirror_only;
         let mirror = needs_mirror.then_some(visitor.url.as_str());
         let view = json!({
-            "style": STYLE,
-            "title": provider.to_string(),
-            "address": provider.to_string(),
+            "page": self.0.view(&provider.to_string()),
+            "address": address(provider),
             "url": visitor.url,
             "direct": direct(host),
             "name": provider.type_name(),
@@ -100,6 +96,7 @@ impl PageRenderer for Pages {
             "token_hosts": token_hosts(visitor.needs_token, mirror, host.filter(|_| is_origin)),
             "is_stale": is_stale,
             "is_origin_unreachable": listing.is_origin_unreachable,
+            "count": listing.versions.len(),
             "versions": versions.collect::<Vec<_>>(),
             "hidden": hidden.collect::<Vec<_>>(),
             "offered": offered.collect::<Vec<_>>(),
@@ -108,25 +105,46 @@ impl PageRenderer for Pages {
     }
 }
 
+/// How many versions there are.
+fn counts(listing: &ProviderListing) -> String {
+    let count = listing.installable().count() + listing.unread;
+    match listing.hidden.len() {
+        0 => counted(count, "version"),
+        hidden => format!("{}, {hidden} hidden", counted(count, "version")),
+    }
+}
+
+/// What is shown of a version; of one that only the origin has, nothing more.
+fn facts(version: &Version, served: Option<&ServedVersion>, has_age: bool) -> Value {
+    let all = served.into_iter().flat_map(|served| &served.packages);
+    let sizes = all.clone().map(|package| package.expected.size);
+    let signed = served.map(|served| signature(&served.authentication, has_age));
+    json!({
+        "version": version.to_string(),
+        "signature": signed,
+        "packages": packages(all.map(|package| &package.platform), sizes.max()),
+    })
+}
+
 fn version_line(version: &Version, served: &ServedVersion) -> Value {
     let authentication = &served.authentication;
-    let (tone, explanation) = meaning(authentication.status, authentication.anchor);
-    let platforms = served.packages.iter().map(|package| {
+    let rows = served.packages.iter().map(|package| {
         json!({
             "platform": package.platform.to_string(),
-            "size": indicatif::HumanBytes(package.expected.size).to_string(),
+            "size": HumanBytes(package.expected.size).to_string(),
             "digest": package.expected.digest.to_string(),
         })
     });
     json!({
-        "version": version.to_string(),
-        "tone": tone,
-        "explanation": explanation,
+        "facts": facts(version, Some(served), false),
+        "rows": rows.collect::<Vec<_>>(),
+        "explanation": explanation(authentication),
+        "key": authentication.fingerprint.as_ref().map(ToString::to_string),
+        "signer": authentication.signer,
         "mirror_only": !served.is_signed(),
         "status": authentication.to_string(),
         "protocols": served.protocols.join(", "),
         "assumed": !served.are_protocols_known,
-        "platforms": platforms.collect::<Vec<_>>(),
     })
 }
 
@@ -161,41 +179,18 @@ fn foreign(provider_host: Option<&Hostname>, url: &str) -> Option<String> {
     provider_host.filter(|name| *name != host(url))
 }
 
-fn version_counts(listing: &ProviderListing) -> Value {
-    json!({
-        "newest": listing.installable().max().map(ToString::to_string),
-        "versions": listing.installable().count(),
-        "hidden": listing.hidden.len(),
-    })
-}
-
-/// The colour and the explanation of a status.
-fn meaning(status: Status, anchor: Option<Anchor>) -> (&'static str, &'static str) {
-    match (status, anchor) {
-        (Status::Signed, Some(Anchor::Pinned)) => (
-            "good",
-            "The packages are signed by a key that this server trusts.",
-        ),
-        (Status::Signed, _) => (
-            "fair",
-            "The packages are signed. The key is stored beside them, so write access to the store is enough to replace both.",
-        ),
-        (Status::Checksum, _) => (
-            "weak",
-            "A list of checksums names the packages, but the list has no signature.",
-        ),
-        (Status::Unverified, _) => (
-            "weak",
-            "The packages have no signature, so their author is unknown.",
-        ),
+/// What the status of a version proves.
+fn explanation(authentication: &Authentication) -> &'static str {
+    match (authentication.status, authentication.anchor) {
+        (Status::Signed, Some(Anchor::Pinned)) => {
+            "The packages are signed by a key that this server trusts."
+        }
+        (Status::Signed, _) => {
+            "The packages are signed. The key is stored beside them, so write access to the store is enough to replace both."
+        }
+        (Status::Checksum, _) => {
+            "A list of checksums names the packages, but the list has no signature."
+        }
+        (Status::Unverified, _) => "The packages have no signature, so their author is unknown.",
     }
-}
-
-fn render(template: &str, view: &Value) -> String {
-    let partials = [
-        ("installation", INSTALLATION),
-        ("credentials", CREDENTIALS),
-        ("host", HOST),
-    ];
-    fill(template, &partials, html_escape, view)
 }

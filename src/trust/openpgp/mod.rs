@@ -67,6 +67,8 @@ pub(super) struct ValidSignature {
     pub signer: KeyDescription,
     /// The trust anchor of the certificate.
     pub anchor: Anchor,
+    /// When it was made, as the signature says.
+    pub at: Option<SystemTime>,
     /// The weaknesses that were tolerated.
     pub notes: Vec<Note>,
 }

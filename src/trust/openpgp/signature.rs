@@ -235,6 +235,7 @@ impl Verification<'_> {
                         signature: 0,
                         signer: description::of(certificate, self.question.now),
                         anchor: certificate.anchor,
+                        at: signature.signature_creation_time(),
                         notes,
                     }));
                 }

@@ -1,0 +1,132 @@
+//! What the pages of `serve` and `site` have in common: their options, and how they show a version, from the templates in `templates/serve`.
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use clap::Args;
+use handlebars::html_escape;
+use indicatif::{HumanBytes, HumanDuration};
+use serde_json::{Value, json};
+
+use tfoci::address::ProviderAddr;
+use tfoci::authentication::{Anchor, Authentication, Status};
+use tfoci::error::printable;
+use tfoci::fingerprint::Fingerprint;
+use tfoci::platform::Platform;
+
+use super::date::date;
+use super::public_url::public_url;
+use super::render::fill;
+
+/// A part that templates include by its name.
+macro_rules! partial {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../templates/serve/", $name, ".html.hbs")),
+        )
+    };
+}
+
+/// The title of a page whose operator set none.
+pub(super) const HEADING: &str = "Providers for OpenTofu and Terraform";
+
+/// Options for the page.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Page")]
+pub(super) struct PageOptions {
+    /// The title of the page [default: Providers for OpenTofu and Terraform]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
+    title: Option<String>,
+    /// A link at the top of the page, for example to your documentation
+    #[arg(long, value_name = "URL", value_parser = link, hide_short_help = true)]
+    link: Option<String>,
+}
+
+impl PageOptions {
+    /// What every template shows. The document has this title, unless the operator set one.
+    pub(super) fn view(&self, title: &str) -> Value {
+        let own = self.title.as_deref().map(printable);
+        let link = self.link.as_deref().map(|url| {
+            let (_, text) = url.split_once("://").unwrap_or_default();
+            json!({"url": url, "text": printable(text.trim_end_matches('/'))})
+        });
+        json!({
+            "style": include_str!("../../templates/serve/style.css"),
+            "title": own.as_deref().unwrap_or(title),
+            "heading": own.as_deref().unwrap_or(HEADING),
+            "link": link,
+            "tfoci": env!("CARGO_PKG_VERSION"),
+        })
+    }
+}
+
+/// Fills a template.
+pub(super) fn render(template: &str, view: &Value) -> String {
+    let partials = [
+        partial!("head"),
+        partial!("address"),
+        partial!("client"),
+        partial!("facts"),
+        partial!("footer"),
+        partial!("installation"),
+        partial!("credentials"),
+        partial!("host"),
+    ];
+    fill(template, &partials, html_escape, view)
+}
+
+/// The parts of an address, between which a line may break.
+pub(super) fn address(provider: &ProviderAddr) -> Value {
+    let text = provider.to_string();
+    let mut parts = text.rsplitn(3, '/');
+    let [name, namespace, host] = [(); 3].map(|()| parts.next().unwrap_or_default());
+    json!({"path": provider.to_ascii(), "host": host, "namespace": namespace, "name": name})
+}
+
+/// Who signed a version, in words, and the date or the age of the signature. The name of a key says something only if the key is pinned.
+pub(super) fn signature(authentication: &Authentication, has_age: bool) -> Value {
+    let key = authentication.fingerprint.as_ref();
+    let key_id = key.map(Fingerprint::key_id).unwrap_or_default();
+    let name = authentication.signer.as_deref().unwrap_or_default();
+    let name = name.split(" <").next().unwrap_or_default().trim();
+    let (tone, words) = match (authentication.status, authentication.anchor) {
+        (Status::Signed, Some(Anchor::Pinned)) if name.is_empty() => {
+            ("good", format!("verified: key {key_id}"))
+        }
+        (Status::Signed, Some(Anchor::Pinned)) => ("good", format!("verified: {name}")),
+        (Status::Signed, _) => ("fair", format!("signed, not pinned: key {key_id}")),
+        (Status::Checksum | Status::Unverified, _) => ("weak", "not signed".to_owned()),
+    };
+    let at = authentication.signed_at;
+    let age = at.filter(|_| has_age);
+    let age = age.and_then(|at| SystemTime::now().duration_since(at).ok());
+    let age = age.map(|age| format!("{} ago", HumanDuration(age)));
+    let date = at.map(date);
+    json!({"tone": tone, "words": words, "when": age.or_else(|| date.clone()), "date": date})
+}
+
+/// A chip for each operating system, with its architectures; and the size of the largest package.
+pub(super) fn packages<'a>(
+    platforms: impl IntoIterator<Item = &'a Platform>,
+    largest: Option<u64>,
+) -> Value {
+    let mut chips = BTreeMap::<&str, Vec<&str>>::new();
+    for platform in platforms {
+        chips
+            .entry(platform.os())
+            .or_default()
+            .push(platform.arch());
+    }
+    let chips = chips.into_iter();
+    let chips = chips.map(|(os, arches)| json!({"os": os, "arches": arches.join(" ")}));
+    json!({
+        "chips": chips.collect::<Vec<_>>(),
+        "size": largest.map(|size| HumanBytes(size).to_string()),
+    })
+}
+
+fn link(text: &str) -> Result<String, String> {
+    let bare = text.split(['?', '#']).next().unwrap_or_default();
+    public_url(bare, &["https", "http"]).map(|_| text.to_owned())
+}
