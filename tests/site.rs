@@ -1,5 +1,6 @@
 //! `site`: the files, their order, and existing files of the directory.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -77,6 +78,13 @@ fn an_address_is_not_a_directory_of_a_site() {
         .tfoci(["site", directory, "--from", "oci-layout:store"])
         .succeeds();
     assert!(scene.path(directory).join("index.html").exists());
+}
+
+/// The files of the site, without the page for people, which tells how the last run verified each version.
+fn files(scene: &Scene) -> BTreeMap<String, Vec<u8>> {
+    let mut files = tree(&scene.path("public"));
+    files.remove("index.html");
+    files
 }
 
 /// A path in the directory of the demo provider.

@@ -7,6 +7,7 @@ use clap::Args;
 use handlebars::html_escape;
 use indicatif::{HumanBytes, HumanDuration};
 use serde_json::{Value, json};
+use url::Url;
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::{Anchor, Authentication, Status};
@@ -18,13 +19,10 @@ use super::date::date;
 use super::public_url::public_url;
 use super::render::fill;
 
-/// A part that templates include by its name.
-macro_rules! partial {
-    ($name:literal) => {
-        (
-            $name,
-            include_str!(concat!("../../templates/serve/", $name, ".html.hbs")),
-        )
+/// The parts that templates include by their names.
+macro_rules! partials {
+    ($($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../templates/serve/", $name, ".html.hbs")))),*]
     };
 }
 
@@ -47,15 +45,11 @@ impl PageOptions {
     /// What every template shows. The document has this title, unless the operator set one.
     pub(super) fn view(&self, title: &str) -> Value {
         let own = self.title.as_deref().map(printable);
-        let link = self.link.as_deref().map(|url| {
-            let (_, text) = url.split_once("://").unwrap_or_default();
-            json!({"url": url, "text": printable(text.trim_end_matches('/'))})
-        });
         json!({
             "style": include_str!("../../templates/serve/style.css"),
             "title": own.as_deref().unwrap_or(title),
             "heading": own.as_deref().unwrap_or(HEADING),
-            "link": link,
+            "link": self.link,
             "tfoci": env!("CARGO_PKG_VERSION"),
         })
     }
@@ -63,37 +57,29 @@ impl PageOptions {
 
 /// Fills a template.
 pub(super) fn render(template: &str, view: &Value) -> String {
-    let partials = [
-        partial!("head"),
-        partial!("address"),
-        partial!("client"),
-        partial!("facts"),
-        partial!("footer"),
-        partial!("installation"),
-        partial!("credentials"),
-        partial!("host"),
-    ];
+    let partials =
+        partials!["head" "address" "client" "facts" "footer" "installation" "credentials" "host"];
     fill(template, &partials, html_escape, view)
 }
 
 /// The parts of an address, between which a line may break.
 pub(super) fn address(provider: &ProviderAddr) -> Value {
-    let text = provider.to_string();
-    let mut parts = text.rsplitn(3, '/');
-    let [name, namespace, host] = [(); 3].map(|()| parts.next().unwrap_or_default());
-    json!({"path": provider.to_ascii(), "host": host, "namespace": namespace, "name": name})
+    json!({
+        "path": provider.to_ascii(),
+        "host": provider.hostname().to_string(),
+        "namespace": provider.namespace(),
+        "name": provider.type_name(),
+    })
 }
 
 /// Who signed a version, in words, and the date or the age of the signature. The name of a key says something only if the key is pinned.
 pub(super) fn signature(authentication: &Authentication, has_age: bool) -> Value {
     let key = authentication.fingerprint.as_ref();
     let key_id = key.map(Fingerprint::key_id).unwrap_or_default();
-    let name = authentication.signer.as_deref().unwrap_or_default();
-    let name = name.split(" <").next().unwrap_or_default().trim();
+    let user_id = authentication.signer.as_deref();
+    let name = user_id.and_then(|user_id| user_id.split(" <").next());
+    let name = name.unwrap_or(key_id);
     let (tone, words) = match (authentication.status, authentication.anchor) {
-        (Status::Signed, Some(Anchor::Pinned)) if name.is_empty() => {
-            ("good", format!("verified: key {key_id}"))
-        }
         (Status::Signed, Some(Anchor::Pinned)) => ("good", format!("verified: {name}")),
         (Status::Signed, _) => ("fair", format!("signed, not pinned: key {key_id}")),
         (Status::Checksum | Status::Unverified, _) => ("weak", "not signed".to_owned()),
@@ -113,10 +99,8 @@ pub(super) fn packages<'a>(
 ) -> Value {
     let mut chips = BTreeMap::<&str, Vec<&str>>::new();
     for platform in platforms {
-        chips
-            .entry(platform.os())
-            .or_default()
-            .push(platform.arch());
+        let arches = chips.entry(platform.os()).or_default();
+        arches.push(platform.arch());
     }
     let chips = chips.into_iter();
     let chips = chips.map(|(os, arches)| json!({"os": os, "arches": arches.join(" ")}));
@@ -126,7 +110,9 @@ pub(super) fn packages<'a>(
     })
 }
 
+/// A URL of http or https, in its canonical form, without anything that does something where it is shown.
 fn link(text: &str) -> Result<String, String> {
     let bare = text.split(['?', '#']).next().unwrap_or_default();
-    public_url(bare, &["https", "http"]).map(|_| text.to_owned())
+    public_url(bare, &["https", "http"])?;
+    Url::parse(text).map_or_else(|error| Err(error.to_string()), |url| Ok(url.into()))
 }

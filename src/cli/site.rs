@@ -85,7 +85,7 @@ pub(super) struct Arguments {
 }
 
 /// How versions verified in this run.
-type Verified = BTreeMap<(ProviderAddr, Version), Authentication>;
+type Verified = Mutex<BTreeMap<(ProviderAddr, Version), Authentication>>;
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let request = request(&arguments, session)?;
@@ -115,15 +115,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let mirror = url.clone().map(|url| Mirror::Network { url });
     let reporter = report.writing(SITE, extent, mirror);
     let directory = &arguments.directory;
-    // How the versions of this run verified, for the page.
-    let verified = Mutex::new(Verified::new());
-    let on_change = |change| {
-        if let Ok(SiteChange::Written(written)) = &change {
-            let key = (written.provider.clone(), written.version.clone());
-            locked(&verified).insert(key, written.authentication.clone());
-        }
-        record(change, directory, session);
-    };
+    let verified = Verified::default();
+    let on_change = |change| record(change, &verified, directory, session);
     let tasks = session.tasks(wanted);
     let site = Site::open(&request, arguments.delete, &reporter, &on_change).await;
     let site = site.map_err(Failure::from)?;
@@ -135,13 +128,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         report.failed(Failure::from(error).into());
     }
     if !arguments.dry_run
-        && let Err(error) = write_page(
-            &site,
-            &locked(&verified),
-            url.as_deref(),
-            &arguments,
-            session,
-        )
+        && let Err(error) = write_page(&site, &verified, url.as_deref(), &arguments, session)
     {
         report.failed(Failure::from(error).into());
     }
@@ -177,10 +164,19 @@ async fn finish_others(site: &Site<'_>, everything: &Everything, session: &Sessi
 }
 
 /// Adds a change or failure to the report.
-fn record(change: Result<SiteChange, Failure>, directory: &Path, session: &Session) {
+fn record(
+    change: Result<SiteChange, Failure>,
+    verified: &Verified,
+    directory: &Path,
+    session: &Session,
+) {
     let report = &session.report;
     match change {
-        Ok(SiteChange::Written(written)) => report.installed(written),
+        Ok(SiteChange::Written(written)) => {
+            let key = (written.provider.clone(), written.version.clone());
+            locked(verified).insert(key, written.authentication.clone());
+            report.installed(written);
+        }
         Ok(SiteChange::Deleted { provider, version }) => {
             report.deleted(Deleted { provider, version });
         }
@@ -270,27 +266,27 @@ fn write_page(
     arguments: &Arguments,
     session: &Session,
 ) -> Result<(), tfoci::disk::Error> {
-    let listed = site.providers()?;
+    let (listed, verified) = (site.providers()?, locked(verified));
     let block = url.and_then(|url| {
         let (url, failed) = (url.to_owned(), session.report.failed_providers());
         ProviderInstallationView::after(Mirror::Network { url }, listed.keys(), failed.iter())
     });
     let mut providers = Vec::new();
     for (provider, versions) in &listed {
-        let signature = |version: &Version| {
-            let key = (provider.clone(), version.clone());
-            verified.get(&key).map(|how| page::signature(how, false))
-        };
-        let lines = versions.iter().rev();
-        let lines =
-            lines.map(|one| json!({"version": one.to_string(), "signature": signature(one)}));
         let Some(newest) = versions.last() else {
             continue;
         };
         let (platforms, largest) = site.packages(provider, newest)?;
+        let signature = |version: &Version| {
+            let verified = verified.get(&(provider.clone(), version.clone()));
+            verified.map(|how| page::signature(how, false))
+        };
+        let lines = versions.iter().rev();
+        let lines =
+            lines.map(|one| json!({"version": one.to_string(), "signature": signature(one)}));
         providers.push(json!({
             "address": page::address(provider),
-            "newest": {
+            "facts": {
                 "version": newest.to_string(),
                 "signature": signature(newest),
                 "packages": page::packages(&platforms, largest),

@@ -4,7 +4,7 @@
 //! unreachable ([`Cached`]). A verified version is not read again until one of its tags moves. If all lists together take too much memory, those
 //! that are requested least are dropped.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ const EMPTY_LIST_BYTES: usize = 512;
 /// The most providers on a page. A search finds the others.
 pub const MOST_SHOWN: usize = 500;
 /// The most providers that are read at once for a page.
-const MOST_GLANCES: usize = 4;
+const MOST_FOR_PAGE: usize = 4;
 /// How long a page waits for providers that are being read.
 const MOMENT: Duration = Duration::from_secs(1);
 
@@ -55,8 +55,8 @@ pub(super) struct ServedStore {
     lists: Cached<ProviderAddr, ProviderListing>,
     /// The newest versions of providers that no client has requested, for the page.
     glances: Cached<ProviderAddr, ProviderListing>,
-    /// Locked while these are read.
-    glancing: Mutex<()>,
+    /// Locked while lists are read for the page.
+    reading_for_page: Mutex<()>,
     listed_providers: Cached<(), Vec<ProviderAddr>>,
     /// Limits the versions that are read concurrently. Each may have several documents of 4 MiB.
     reads: Semaphore,
@@ -80,7 +80,7 @@ impl ServedStore {
             fill,
             lists: Cached::new(ages, MOST_BYTES, LONGEST_LOAD, weight),
             glances: Cached::new(ages, MOST_BYTES / 2, LONGEST_LOAD, weight),
-            glancing: Mutex::default(),
+            reading_for_page: Mutex::default(),
             listed_providers: Cached::new(ages, 1, LONGEST_LOAD, |(), _| 0),
             reads: Semaphore::new(MOST_READS),
             is_unreachable: AtomicBool::new(false),
@@ -199,13 +199,14 @@ impl ServedStore {
         let options = TrustOptions::clone(&self.shared.trust());
         let options = TrustOptions { policy, ..options };
         self.shared.trust.send_replace(Arc::new(options));
+        self.glances.forget_all();
         if let Some(fill) = &self.fill {
             fill.forget_failures();
         }
     }
 
-    /// Returns the providers that the store lists and those that clients have requested, of which the page is about some, each with its list if
-    /// that was read. The first of those without a list are then being read, and this waits a moment for them.
+    /// Returns the providers that the store lists and those that clients have requested, if the page shows them, each with its list if that was
+    /// read. The others are being read after that, which this awaits for a moment.
     pub(super) async fn providers(
         self: &Arc<Self>,
         is_shown: impl Fn(&ProviderAddr) -> bool,
@@ -214,18 +215,19 @@ impl ServedStore {
         let list = |_| Some(async move { this.list().await });
         let listed = self.listed_providers.get(&(), |_| true, list).await;
         let listed = listed.iter().flat_map(|listed| listed.value.iter());
-        let listed = listed.filter(|provider| is_shown(provider)).cloned();
-        let mut providers: BTreeMap<_, _> = listed.map(|one| (one, None)).collect();
+        let mut providers: BTreeMap<_, _> = listed.map(|one| (one.clone(), None)).collect();
+        let known = self.lists.values().filter(|(_, list)| list.exists);
+        providers.extend(known.map(|(provider, _)| ((*provider).clone(), None)));
+        providers.retain(|provider, _| is_shown(provider));
         let shown = providers.keys().take(MOST_SHOWN).cloned().collect();
-        let this = self.clone();
-        let reading = tokio::spawn(async move { this.glance_at(shown).await });
+        let reading = tokio::spawn(self.clone().read_for_page(shown));
         let _in_time = timeout(MOMENT, reading).await;
-        // A list has more than a glance.
-        let read = self.glances.values().chain(self.lists.values());
-        for (provider, list) in read.filter(|(provider, list)| list.exists && is_shown(provider)) {
-            match self.still_trusts(&provider, &list) {
-                true => drop(providers.insert((*provider).clone(), Some(list))),
-                false => self.glances.forget(&provider).await,
+        for (provider, list) in self.glances.values().chain(self.lists.values()) {
+            if let Some(shown) = providers.get_mut(&*provider)
+                && (list.exists || shown.is_none())
+                && self.still_trusts(&provider, &list)
+            {
+                *shown = Some(list);
             }
         }
         providers
@@ -237,31 +239,35 @@ impl ServedStore {
         trust.is_none_or(|trust| self.shared.still_trusts(trust, provider))
     }
 
-    /// Reads the newest versions of providers that no client has requested, unless others are being read: visitors of the page cannot make the
-    /// server send many requests to the store at once.
-    async fn glance_at(self: &Arc<Self>, providers: Vec<ProviderAddr>) {
-        let Ok(_turn) = self.glancing.try_lock() else {
+    /// Reads lists that clients have requested again if they are old, and the newest versions of other providers. It does nothing while it is running:
+    /// visitors of the page cannot make the server send many requests to the store at once.
+    async fn read_for_page(self: Arc<Self>, providers: Vec<ProviderAddr>) {
+        let Ok(_turn) = self.reading_for_page.try_lock() else {
             return;
         };
-        let lists = self.lists.values();
-        let known =
-            lists.filter(|(provider, list)| list.exists && self.still_trusts(provider, list));
-        let known: HashSet<_> = known.map(|(provider, _)| provider).collect();
-        let unknown = providers.into_iter().filter(|one| !known.contains(one));
-        let reading = stream::iter(unknown).for_each_concurrent(MOST_GLANCES, async |provider| {
+        let providers = stream::iter(providers);
+        let reading = providers.for_each_concurrent(MOST_FOR_PAGE, async |provider| {
             let (this, of) = (self.clone(), provider.clone());
-            let read = |_| {
-                Some(async move {
-                    let Some(stored) = this.stored(&of)? else {
-                        return Ok(ProviderListing::absent(&of));
-                    };
-                    let trust = this.shared.trust();
-                    ProviderListing::read(&stored, &trust, None, true, &this.reads).await
-                })
+            let again = |old: Option<Arc<ProviderListing>>| {
+                old.map(|old| async move { this.read(&of, Some(old), None).await })
             };
-            let _read = self.glances.get(&provider, |_| true, read).await;
+            let known = self.lists.get(&provider, |_| true, again).await;
+            if !known.is_ok_and(|known| self.still_trusts(&provider, &known.value)) {
+                let (this, of) = (self.clone(), provider.clone());
+                let glance = |_| Some(async move { this.glance(&of).await });
+                let _read = self.glances.get(&provider, |_| true, glance).await;
+            }
         });
         reading.await;
+    }
+
+    /// Reads the newest version of a provider.
+    async fn glance(&self, provider: &ProviderAddr) -> Result<ProviderListing, Failure> {
+        let Some(stored) = self.stored(provider)? else {
+            return Ok(ProviderListing::absent(provider));
+        };
+        let trust = self.shared.trust();
+        ProviderListing::read(&stored, &trust, None, true, &self.reads).await
     }
 
     /// Reads the providers that the store lists; none if it cannot list them.

@@ -241,9 +241,13 @@ impl Proof {
             (None, None) => Status::Unverified,
         };
         let (mut anchor, mut fingerprint, mut signature, mut signer) = (None, None, None, None);
-        let mut signed_at = None;
+        let (mut name, mut signed_at) = (None, None);
         if let Some(good) = good {
             signed_at = good.at;
+            let user_id = good.signer.user_id.as_deref();
+            name = user_id
+                .filter(|_| good.anchor == Anchor::Pinned)
+                .map(printable);
             notes.extend(good.notes);
             anchor = Some(good.anchor);
             fingerprint = Some(good.signer.fingerprint.clone());
@@ -255,9 +259,6 @@ impl Proof {
             Some(Anchor::Origin) if notes.contains(&Note::UnverifiedTransport) => anchor = None,
             _ => notes.retain(|note| *note != Note::UnverifiedTransport),
         }
-        let pinned: Option<&KeyDescription> = signer.as_ref();
-        let pinned = pinned.filter(|_| anchor == Some(Anchor::Pinned));
-        let name = pinned.and_then(|key| key.user_id.as_deref().map(printable));
         let mut said = Vec::new();
         notes.retain(|note| {
             let new = !said.contains(note);

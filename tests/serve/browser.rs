@@ -251,9 +251,9 @@ const FOCUSED: &str = "(() => {
     const ring = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
     return [one.tagName.toLowerCase(), one.innerText.trim(), ring && box.width > 0 && box.height > 0];
 })()";
-/// The tags and texts of the elements that people use.
+/// The tags and texts of the elements that people use. Of radio buttons, the tabulator key reaches the checked one.
 const USABLE: &str = "[...document.querySelectorAll('a[href], button, input, summary, pre')]
-    .filter(one => one.checkVisibility())
+    .filter(one => one.checkVisibility() && (one.type !== 'radio' || one.checked))
     .map(one => [one.tagName.toLowerCase(), one.innerText.trim(), true])";
 /// The least contrast between a text and its background, as WCAG 2.1 defines it, with that text.
 const CONTRAST: &str = "(() => {

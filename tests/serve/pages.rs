@@ -1,6 +1,9 @@
+use std::time::Duration;
+
 use super::server::has_words;
-use super::stores::{BARE, DEMO, Store};
-use crate::support::release::Mistake;
+use super::stores::{BARE, DEMO, HOST, Store};
+use crate::support::registry::{Personality, Setup, matching};
+use crate::support::release::{Mistake, ReleaseFolder};
 use crate::support::signer::Signer;
 
 fn store() -> Store {
@@ -82,6 +85,8 @@ fn links_of_pages_are_relative() {
     for path in [&format!("/providers/{DEMO}"), "/"] {
         let host = [("Host", "evil.example.net")];
         let page = server.ask("GET", path, &host).is(200).text();
+        // Only the licence is elsewhere.
+        let page = page.replace("https://www.apache.org/licenses/LICENSE-2.0", "");
         let links: Vec<&str> = page.split("href=\"").skip(1).collect();
         assert!(links.len() >= 2, "{page}");
         for link in links {
@@ -165,7 +170,7 @@ fn a_search_finds_addresses_and_stays_text() {
         &"x".repeat(3_000),
     ] {
         let page = server.get(&format!("/?q={hostile}")).is(200).text();
-        for text in ["<script", "<svg", "\"><", "\u{0}", "\u{1b}"] {
+        for text in ["<script", "<svg", "\"\"><", "\u{0}", "\u{1b}"] {
             assert!(!page.contains(text), "{hostile}\n{page}");
         }
     }
@@ -245,21 +250,153 @@ fn a_provider_registry_of_another_host_needs_a_block() {
     }
 }
 
+/// The part of the page about a provider.
+fn row<'a>(page: &'a str, provider: &str) -> &'a str {
+    let link = format!("href=\"providers/{provider}\"");
+    let (_, rest) = page.split_once(&link).expect(page);
+    rest.split_once("</li>").unwrap().0
+}
+
+/// Before the page is asked for, nothing is read. Then the newest versions are read, a few providers at once, and nothing is read twice.
 #[test]
-fn the_home_page_marks_what_it_has_not_read() {
-    let store = store();
-    let server = store.serve(&[]);
-    let note = "<p class=\"soft\">–: not read yet.";
-    let page = server.get("/").is(200).text();
-    assert_eq!(page.matches("<td>–</td>").count(), 4, "{page}");
-    assert!(page.contains(note), "{page}");
-    for provider in [DEMO, BARE] {
-        server.get(&format!("/providers/{provider}")).is(200);
+fn the_page_reads_the_newest_versions_and_no_more() {
+    let registry = Setup::of(Personality::Plain);
+    let registry = registry.quirks(|quirks| quirks.catalog = Some(20)).start();
+    let store = Store::at(registry.host());
+    let providers: Vec<String> = (0..8).map(|at| format!("{HOST}/acme/demo{at}")).collect();
+    for provider in &providers {
+        for version in ["1.0.0", "1.1.0"] {
+            store.push(provider, version, None);
+        }
     }
+    registry.latency(
+        matching("GET", "/demo7/manifests/1.1.0"),
+        Duration::from_secs(2),
+    );
+    registry.latency(matching("GET", "/tags/list"), Duration::from_millis(50));
+    registry.forget();
+    let server = store.serve(&["--registry-host", HOST]);
+    server.logs("8 providers");
+    assert_eq!(registry.count(matching("GET", "/tags/list")), 0);
     let page = server.get("/").is(200).text();
-    assert!(page.contains("<td>1.0.0</td><td>1</td>"), "{page}");
-    assert!(!page.contains(note) && !page.contains('–'), "{page}");
-    assert!(page.contains("\n  network_mirror {\n"), "{page}");
+    assert!(page.contains("<h2>Providers <span class=\"count\">8</span></h2>"));
+    assert!(
+        row(&page, &providers[7]).contains("is being read"),
+        "{page}"
+    );
+    let page = server
+        .until("/", |reply| !reply.text().contains("being read"))
+        .text();
+    for provider in &providers {
+        let row = row(&page, provider);
+        for fact in [
+            "<strong>1.1.0</strong>",
+            "<b>linux</b> amd64</span>",
+            "<b>windows</b> arm64</span>",
+            " B</span>",
+            "2 versions",
+            " ago</time>",
+        ] {
+            assert!(row.contains(fact), "{fact}: {row}");
+        }
+        assert_eq!(row.matches("class=\"chip\"").count(), 2, "{row}");
+    }
+    server.get("/?q=demo3").is(200);
+    assert_eq!(registry.count(matching("GET", "/manifests/1.0.0")), 0);
+    for lists in ["/tags/list", "/manifests/1.1.0"] {
+        assert_eq!(registry.count(matching("GET", lists)), 8, "{lists}");
+        assert!(registry.most_at_once(matching("GET", lists)) <= 4);
+    }
+}
+
+#[test]
+fn only_a_pinned_key_has_a_name() {
+    let store = store();
+    let hostile = Signer::hostile();
+    let evil = format!("{HOST}/acme/evil");
+    let keys = [Signer::acme(), hostile]
+        .map(Signer::public_armored)
+        .concat();
+    store.scene.write("acme.asc", &keys);
+    let release = ReleaseFolder::new("evil", "1.0.0").platform("linux_amd64");
+    store.push_release(&evil, "1.0.0", &release.signed_by(hostile));
+    for (arguments, is_pinned) in [(&["--key", "acme.asc"][..], true), (&[], false)] {
+        let server = store.serve(arguments);
+        let page = server
+            .until("/", |reply| !reply.text().contains("being read"))
+            .text();
+        for (provider, signer, name) in [
+            (DEMO, Signer::acme(), "Acme Provider Signing (test key)"),
+            (&evil, hostile, "Evil\u{fffd}[[provider]]\u{fffd}match"),
+        ] {
+            let row = row(&page, provider);
+            let details = server.get(&format!("/providers/{provider}")).is(200).text();
+            let fingerprint = signer.fingerprint();
+            let key_id = &fingerprint[fingerprint.len() - 16..];
+            for shown in [row, &details] {
+                assert_eq!(
+                    shown.contains(&format!("verified: {name}")),
+                    is_pinned,
+                    "{shown}"
+                );
+                let weaker = format!("signed, not pinned: key {key_id}");
+                assert_eq!(shown.contains(&weaker), !is_pinned, "{shown}");
+                assert_eq!(shown.contains(name), is_pinned, "{shown}");
+                assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{85}']), "{shown}");
+            }
+            assert!(
+                details.contains(&format!("<code>{fingerprint}</code>")),
+                "{details}"
+            );
+            assert!(details.contains("<time datetime=\"20"), "{details}");
+        }
+        let bare = row(&page, BARE);
+        assert_eq!(bare.contains("not signed"), !is_pinned, "{bare}");
+        assert_eq!(bare.contains("1 hidden"), is_pinned, "{bare}");
+        assert!(!bare.contains("<time"), "{bare}");
+    }
+}
+
+#[test]
+fn the_title_of_the_operator_stays_text_and_the_link_is_one_of_http() {
+    let store = store();
+    let title = "Acme's <script>alert(1)</script> & \"mirror\"\u{202e}";
+    let shown =
+        "Acme&#x27;s &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;mirror&quot;\u{fffd}";
+    let link = "https://docs.acme.example/tf?a=\"><b>#use";
+    let server = store.serve(&["--title", title, "--link", link]);
+    for path in ["/".to_owned(), format!("/providers/{DEMO}")] {
+        let page = server.get(&path).is(200).text();
+        assert!(page.contains(&format!("{shown}</title>")), "{page}");
+        assert!(
+            !page.contains("<script") && !page.contains("<b>#use"),
+            "{page}"
+        );
+        assert!(page.contains(env!("CARGO_PKG_VERSION")), "{page}");
+    }
+    let page = server.get("/").text();
+    assert!(page.contains(&format!("<h1>{shown}</h1>")), "{page}");
+    assert!(
+        page.contains("<a href=\"https://docs.acme.example/tf?a&#x3D;%22"),
+        "{page}"
+    );
+    for link in [
+        "javascript:alert(1)",
+        "data:text/html,a",
+        "//a.example",
+        "https://a@a.example",
+        "ftp://a.example",
+    ] {
+        let serve = [
+            "serve",
+            "--from",
+            "oci-layout:store",
+            "--plain-http",
+            "--link",
+            link,
+        ];
+        store.scene.tfoci(serve).exits(2);
+    }
 }
 
 #[test]

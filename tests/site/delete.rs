@@ -3,7 +3,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{assert_names_what_is_there, dry_run, listed, names, of_demo, site, with_two, zip};
+use super::{
+    assert_names_what_is_there, dry_run, files, listed, names, of_demo, site, with_two, zip,
+};
 use crate::chaos::tracer::{self, ENDLESS, Fault, REMOVE, RENAME, Threads, WRITE};
 use crate::install::{DEMO, demo, push, released, tree};
 use crate::support::programs::can_trace;
@@ -128,7 +130,7 @@ fn nothing_is_deleted_if_the_store_cannot_be_read() {
 fn a_version_of_which_the_store_lost_a_part_stays() {
     let scene = with_two();
     site(&scene, &[]).succeeds();
-    let published = tree(&scene.path("public"));
+    let published = files(&scene);
     let layout = scene.path("store").join(DEMO);
     let blobs = fs::read_dir(layout.join("blobs/sha256")).unwrap();
     let blobs: Vec<_> = blobs.map(|blob| blob.unwrap().path()).collect();
@@ -143,7 +145,7 @@ fn a_version_of_which_the_store_lost_a_part_stays() {
             let whole = fs::read(&blob).unwrap();
             damage(&blob, &whole);
             let run = site(&scene, &["--delete"]);
-            assert_eq!(tree(&scene.path("public")), published, "{}", run.stderr);
+            assert_eq!(files(&scene), published, "{}", run.stderr);
             if run.stderr.contains("still published") {
                 kept += 1;
             }
@@ -158,11 +160,11 @@ fn a_version_of_which_the_store_lost_a_part_stays() {
 fn a_version_of_which_the_store_lost_the_evidence_stays() {
     let scene = with_two();
     site(&scene, &[]).succeeds();
-    let published = tree(&scene.path("public"));
+    let published = files(&scene);
     untag(&scene.path("store").join(DEMO), "evidence-1.1.0");
     let run = site(&scene, &["--delete", "--key", "acme.asc"]).exits(3);
     run.says("error example.com/acme/demo 1.1.0 Warning example.com/acme/demo 1.1.0 public 1 of 2");
-    assert_eq!(tree(&scene.path("public")), published);
+    assert_eq!(files(&scene), published);
 }
 
 #[test]
@@ -323,10 +325,10 @@ fn an_incomplete_layout_does_not_delete_its_provider() {
         let other = ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
         push(&scene, OTHER, "0.3.0", &other);
         site(&scene, &[]).succeeds();
-        let published = tree(&scene.path("public"));
+        let published = files(&scene);
         damage(&scene.path("store").join(OTHER));
         let run = site(&scene, &["--delete"]).succeeds();
-        assert_eq!(tree(&scene.path("public")), published);
+        assert_eq!(files(&scene), published);
         run.says(&format!("Warning {layouts} Warning example.net/team/other"));
     }
 }

@@ -1,6 +1,7 @@
 use std::fs;
 
 use super::{site, with_two};
+use crate::support::signer::Signer;
 
 #[test]
 fn the_page_lists_the_providers() {
@@ -8,8 +9,12 @@ fn the_page_lists_the_providers() {
     site(&scene, &["--url", "https://mirror.example/a&b'c<d"]).succeeds();
     let page = fs::read_to_string(scene.path("public/index.html")).unwrap();
     for part in [
-        "<strong>example.com/acme/demo</strong> <span class=\"soft\">1.1.0 of 2</span>",
-        "<p>1.1.0, 1.0.0</p>",
+        "<h2>Providers <span class=\"count\">1</span></h2>",
+        "<p class=\"version\"><strong>1.1.0</strong> <time datetime=\"20",
+        "signed, not pinned: key ",
+        "2 versions</span>",
+        "<span class=\"chip\"><b>linux</b> ",
+        "<li><strong>1.0.0</strong> <time datetime=\"20",
         "<a href=\"./example.com/acme/demo/index.json\">",
         "url     &#x3D; &quot;https://mirror.example/a&amp;b&#x27;c%3Cd/&quot;",
         "include &#x3D; [&quot;example.com/acme/demo&quot;]",
@@ -25,6 +30,34 @@ fn the_page_lists_the_providers() {
     site(&scene, &["--url", "https://other.example"]).succeeds();
     let other = read();
     assert!(other.contains("https://other.example/") && !other.contains("mirror.example"));
+}
+
+/// A run tells how the versions verified that it has read, and nothing of others.
+#[test]
+fn the_page_names_pinned_keys_and_the_title_stays_text() {
+    let scene = with_two();
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let link = "https://docs.acme.example/tf#use";
+    let more = ["--title", "<b>Acme</b>", "--link", link];
+    site(&scene, &[&["--key", "acme.asc"], &more[..]].concat()).succeeds();
+    let read = || fs::read_to_string(scene.path("public/index.html")).unwrap();
+    let page = read();
+    assert_eq!(
+        page.matches("verified: Acme Provider Signing").count(),
+        3,
+        "{page}"
+    );
+    assert!(
+        page.contains("<title>&lt;b&gt;Acme&lt;/b&gt;</title>"),
+        "{page}"
+    );
+    assert!(page.contains(&format!("<a href=\"{link}\">")), "{page}");
+    assert!(page.contains(env!("CARGO_PKG_VERSION")), "{page}");
+    site(&scene, &["example.com/acme/demo@1.0.0"]).succeeds();
+    let page = read();
+    assert_eq!(page.matches("signed, not pinned").count(), 1, "{page}");
+    assert!(page.contains("<strong>1.1.0</strong></p>"), "{page}");
+    site(&scene, &["--link", "javascript:alert(1)"]).exits(2);
 }
 
 #[test]

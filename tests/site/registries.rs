@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 
-use super::assert_names_what_is_there;
+use super::{assert_names_what_is_there, files};
 use crate::install::{DEMO, Facts, demo, push, released, tree};
 use crate::support::docker_registry::{Options, Program};
 use crate::support::layout_of_registry::import;
@@ -159,11 +159,11 @@ fn a_forgotten_option_does_not_delete_the_site() {
     ];
     let site = |arguments: &[&str]| scene.tfoci(always.iter().chain(arguments));
     site(&["--default-host", "example.com"]).succeeds();
-    let published = tree(&scene.path("public"));
+    let published = files(&scene);
     let run = site(&["--delete"]).exits(3);
     let kept = "example.com/acme/demo is still published";
     assert!(run.stderr.contains(kept), "{}", run.stderr);
-    assert_eq!(tree(&scene.path("public")), published);
+    assert_eq!(files(&scene), published);
 }
 
 /// A proxy that wants a login or is in maintenance, and a registry that lists only some repositories to this user.
@@ -195,11 +195,11 @@ fn answers_other_than_those_of_the_registry_delete_nothing() {
             scene.tfoci(always.iter().chain(&more).chain(arguments))
         };
         site(&[]).succeeds();
-        let published = tree(&scene.path("public"));
+        let published = files(&scene);
         let says = move |answer: &mut answer::Answer| answer.body = body.into();
         registry.always(matching("GET", path), Fault::alter(says));
         let run = site(&["--delete"]).exits(code);
         assert!(run.stderr.contains(said), "{}", run.stderr);
-        assert_eq!(tree(&scene.path("public")), published);
+        assert_eq!(files(&scene), published);
     }
 }

@@ -258,8 +258,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let url = settings.url.clone();
     let provider_host = settings.provider_host.clone();
     let store = open(&endpoint, registry, arguments.fill, session)?;
-    let pages = Pages(arguments.page.clone());
-    let server = Server::start(settings, log.clone(), Arc::new(pages)).await;
+    let pages = Arc::new(Pages(arguments.page.clone()));
+    let server = Server::start(settings, log.clone(), pages).await;
     let server = server.map_err(|error| settings::not_started(error, &arguments))?;
     settings::warn(&arguments, session);
     let address = server.address().unwrap_or(arguments.listen);

@@ -4,14 +4,14 @@ use indicatif::HumanBytes;
 use serde_json::{Value, json};
 
 use tfoci::address::Hostname;
-use tfoci::authentication::{Anchor, Authentication, Status};
+use tfoci::authentication::{Anchor, Status};
 use tfoci::error::counted;
 use tfoci::serve::{HomePage, MOST_SHOWN, PageRenderer, ProviderListing};
 use tfoci::serve::{ServedVersion, Visitor};
 use tfoci::version::Version;
 
 use crate::cli::json;
-use crate::cli::page::{PageOptions, address, packages, render, signature};
+use crate::cli::page::{HEADING, PageOptions, address, packages, render, signature};
 
 /// Renders the pages from templates.
 pub(super) struct Pages(pub(super) Box<PageOptions>);
@@ -27,11 +27,11 @@ impl PageRenderer for Pages {
             .map(|(provider, listing)| {
                 let listing = listing.as_deref();
                 let newest = listing.and_then(|list| list.installable().max());
-                let served = newest.and_then(|newest| listing?.versions.get(newest));
                 json!({
                     "address": address(provider),
-                    "newest": newest.map(|newest| facts(newest, served.map(|one| &**one), true)),
+                    "facts": listing.zip(newest).map(|(list, newest)| facts(list, newest, true)),
                     "counts": listing.map(counts),
+                    "hidden": listing.is_some_and(|list| !list.hidden.is_empty()),
                 })
             })
             .collect();
@@ -58,7 +58,7 @@ impl PageRenderer for Pages {
         let provider = &listing.provider;
         let host = visitor.provider_host.as_ref();
         let versions = listing.versions.iter().rev();
-        let versions = versions.map(|(version, served)| version_line(version, served));
+        let versions = versions.map(|(version, served)| version_line(listing, version, served));
         let hidden = listing.hidden.iter().rev().map(|(version, problem)| {
             json!({"version": version.to_string(), "reason": json::sentence(&**problem)})
         });
@@ -76,7 +76,7 @@ impl PageRenderer for Pages {
         let needs_mirror = !is_origin || has_mirror_only;
         let mirror = needs_mirror.then_some(visitor.url.as_str());
         let view = json!({
-            "page": self.0.view(&provider.to_string()),
+            "page": self.0.view(HEADING),
             "address": address(provider),
             "url": visitor.url,
             "direct": direct(host),
@@ -108,25 +108,27 @@ impl PageRenderer for Pages {
 /// How many versions there are.
 fn counts(listing: &ProviderListing) -> String {
     let count = listing.installable().count() + listing.unread;
-    match listing.hidden.len() {
-        0 => counted(count, "version"),
-        hidden => format!("{}, {hidden} hidden", counted(count, "version")),
+    let versions = counted(count, "version");
+    match (count, listing.hidden.len()) {
+        (_, 0) => versions,
+        (0, hidden) => format!("{hidden} hidden"),
+        (_, hidden) => format!("{versions}, {hidden} hidden"),
     }
 }
 
 /// What is shown of a version; of one that only the origin has, nothing more.
-fn facts(version: &Version, served: Option<&ServedVersion>, has_age: bool) -> Value {
+fn facts(listing: &ProviderListing, version: &Version, has_age: bool) -> Value {
+    let served = listing.versions.get(version);
     let all = served.into_iter().flat_map(|served| &served.packages);
     let sizes = all.clone().map(|package| package.expected.size);
-    let signed = served.map(|served| signature(&served.authentication, has_age));
     json!({
         "version": version.to_string(),
-        "signature": signed,
+        "signature": served.map(|served| signature(&served.authentication, has_age)),
         "packages": packages(all.map(|package| &package.platform), sizes.max()),
     })
 }
 
-fn version_line(version: &Version, served: &ServedVersion) -> Value {
+fn version_line(listing: &ProviderListing, version: &Version, served: &ServedVersion) -> Value {
     let authentication = &served.authentication;
     let rows = served.packages.iter().map(|package| {
         json!({
@@ -136,9 +138,10 @@ fn version_line(version: &Version, served: &ServedVersion) -> Value {
         })
     });
     json!({
-        "facts": facts(version, Some(served), false),
+        "facts": facts(listing, version, false),
         "rows": rows.collect::<Vec<_>>(),
-        "explanation": explanation(authentication),
+        "is_pinned": authentication.anchor == Some(Anchor::Pinned),
+        "has_checksums": authentication.status == Status::Checksum,
         "key": authentication.fingerprint.as_ref().map(ToString::to_string),
         "signer": authentication.signer,
         "mirror_only": !served.is_signed(),
@@ -177,20 +180,4 @@ fn direct(host: Option<&Hostname>) -> Option<String> {
 fn foreign(provider_host: Option<&Hostname>, url: &str) -> Option<String> {
     let provider_host = provider_host.map(ToString::to_string);
     provider_host.filter(|name| *name != host(url))
-}
-
-/// What the status of a version proves.
-fn explanation(authentication: &Authentication) -> &'static str {
-    match (authentication.status, authentication.anchor) {
-        (Status::Signed, Some(Anchor::Pinned)) => {
-            "The packages are signed by a key that this server trusts."
-        }
-        (Status::Signed, _) => {
-            "The packages are signed. The key is stored beside them, so write access to the store is enough to replace both."
-        }
-        (Status::Checksum, _) => {
-            "A list of checksums names the packages, but the list has no signature."
-        }
-        (Status::Unverified, _) => "The packages have no signature, so their author is unknown.",
-    }
 }
