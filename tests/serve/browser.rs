@@ -195,6 +195,8 @@ fn pages_are_drawn_in_light_dark_and_narrow_windows() {
                     );
                 }
             }
+            let _drawn = page.screenshot(390, HEIGHT);
+            assert_eq!(page.evaluate(BROKEN), json!([]), "{url}");
             assert_eq!(page.console(), [Value::Null; 0], "{url}");
         }
     });
@@ -242,6 +244,11 @@ fn text_of_strangers_runs_no_script() {
         }
     });
 }
+
+/// The parts of addresses, of up to 30 letters and a slash, and the chips that take more than one line.
+const BROKEN: &str = "[...document.querySelectorAll('.part, .chip')]
+    .filter(one => one.innerText.length <= 31 && one.offsetHeight > 2.5 * parseFloat(getComputedStyle(one).fontSize))
+    .map(one => one.innerText)";
 
 /// The tag and the text of the element that has the focus, and whether it is drawn with a ring; `null` at the end of the page.
 const FOCUSED: &str = "(() => {
