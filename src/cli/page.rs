@@ -84,11 +84,10 @@ pub(super) fn signature(authentication: &Authentication, has_age: bool) -> Value
         (Status::Signed, _) => ("fair", format!("signed, not pinned: key {key_id}")),
         (Status::Checksum | Status::Unverified, _) => ("weak", "not signed".to_owned()),
     };
-    let at = authentication.signed_at;
-    let age = at.filter(|_| has_age);
+    let age = authentication.signed_at.filter(|_| has_age);
     let age = age.and_then(|at| SystemTime::now().duration_since(at).ok());
     let age = age.map(|age| format!("{} ago", HumanDuration(age)));
-    let date = at.map(date);
+    let date = authentication.signed_at.map(date);
     json!({"tone": tone, "words": words, "when": age.or_else(|| date.clone()), "date": date})
 }
 

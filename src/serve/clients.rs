@@ -15,7 +15,6 @@ use tokio::time::timeout_at;
 
 /// The places for concurrent work. A package that is sent has one, for its open file or transfer and its buffers; so has the first read of a
 /// provider, which goes on below after its client has left; and a large document has one for each [`PLACE`] that it takes in memory.
-///r, and its half.
 const PLACES: usize = 256;
 /// The bytes of a document in one place, so that documents that nobody reads take 32 MiB at most.
 const PLACE: u64 = 128 << 10;

@@ -32,7 +32,7 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// The most versions that are read concurrently, the same as requests for documents at one registry.
 const MOST_READS: usize = 16;
 /// The most memory for all lists together, in bytes. More than a thousand versions for 15 platforms each fit.
-///
+/// What is read for the page alone may take half as much in addition: the newest versions of about five hundred providers.
 const MOST_BYTES: u64 = 16 << 20;
 /// The weight of a list that is not read yet, without its address. Clients may request made-up addresses.
 const EMPTY_LIST_BYTES: usize = 512;

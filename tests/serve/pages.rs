@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use super::server::has_words;
 use super::stores::{BARE, DEMO, HOST, Store};
 use crate::support::registry::{Personality, Setup, matching};
@@ -355,6 +357,17 @@ fn only_a_pinned_key_has_a_name() {
         assert_eq!(bare.contains("1 hidden"), is_pinned, "{bare}");
         assert!(!bare.contains("<time"), "{bare}");
     }
+    // The name goes with the pin.
+    let trust = |pattern| format!("[[provider]]\nmatch = \"{pattern}\"\nkeys = [\"acme.asc\"]\n");
+    store.scene.write("trust.toml", trust(DEMO));
+    let server = store.serve(&["--trust", "trust.toml"]);
+    let has = |words: &'static str| {
+        server.until("/", move |reply| row(&reply.text(), DEMO).contains(words));
+    };
+    has("verified: ");
+    store.scene.write("trust.toml", trust(BARE));
+    server.signal(Signal::HUP);
+    has("signed, not pinned");
 }
 
 #[test]
