@@ -61,12 +61,7 @@ pub(super) struct Arguments {
     /// May be repeated. `*` stands for any namespace or type.
     ///
     /// tfoci does not read the tags of excluded versions, so a tag that leads to no provider does not fail the copy.
-    #[arg(
-        long,
-        value_name = "PATTERN",
-        help_heading = "Source",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "PATTERN", help_heading = "Source")]
     exclude: Vec<String>,
     /// The store to copy to, in the same form
     #[arg(long, value_name = "STORE", help_heading = "Destination")]

@@ -85,12 +85,7 @@ pub(super) struct Arguments {
     /// Not these providers, such as `example.com/acme/*`; may be repeated
     ///
     /// Lock files and configurations may require providers that have no origin.
-    #[arg(
-        long,
-        value_name = "PATTERN",
-        help_heading = "Selection",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "PATTERN", help_heading = "Selection")]
     exclude: Vec<String>,
     /// Only part I of N of the providers, for jobs that run concurrently
     #[arg(long, value_name = "I/N", help_heading = "Selection")]
