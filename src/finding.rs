@@ -105,13 +105,13 @@ macro_rules! codes {
 codes! {
     // Whether the store has everything.
     VersionMissing "version-missing" Broken "The store has no version that matches." "Mirror it.";
-    IndexMissing "index-missing" Broken "The tag of a version leads to an index that the store does not have." "Mirror it again, or push it again with `--existing replace`.";
-    ChildMissing "child-missing" Broken "An index names a platform manifest that the store does not have." "Mirror it again, or push it again with `--existing replace`.";
-    PackageMissing "package-missing" Broken "A platform manifest names a package that the store does not have." "Mirror it again, or push it again with `--existing replace`.";
-    EvidenceMissing "evidence-missing" Broken "A version that tfoci wrote has no evidence, or a part of it is missing." "Mirror it again, or push it again with `--existing replace`.";
+    IndexMissing "index-missing" Broken "The tag of a version leads to an index that the store does not have." "Mirror it again, or push or copy it again with `--existing replace`.";
+    ChildMissing "child-missing" Broken "An index names a platform manifest that the store does not have." "Mirror it again, or push or copy it again with `--existing replace`.";
+    PackageMissing "package-missing" Broken "A platform manifest names a package that the store does not have." "Mirror it again, or push or copy it again with `--existing replace`.";
+    EvidenceMissing "evidence-missing" Broken "A version that tfoci wrote has no evidence, or a part of it is missing." "Mirror it again, or push or copy it again with `--existing replace`.";
     EvidenceOrphan "evidence-orphan" Warning "The store has evidence of a version that it does not have." "Mirror it.";
-    SizeDiffers "size-differs" Untrusted "A manifest or package has another size than stated." "Mirror it again, or push it again with `--existing replace`.";
-    BytesDiffer "bytes-differ" Untrusted "The bytes of a manifest or package do not match their digest." "Mirror it again, or push it again with `--existing replace`.";
+    SizeDiffers "size-differs" Untrusted "A manifest or package has another size than stated." "Mirror it again, or push or copy it again with `--existing replace`.";
+    BytesDiffer "bytes-differ" Untrusted "The bytes of a manifest or package do not match their digest." "Mirror it again, or push or copy it again with `--existing replace`.";
     Unreadable "unreadable" Broken "The store or a file could not be read." "";
     // Whether clients accept it.
     NewestRefused "newest-refused" Broken "Clients select a newest version that they cannot install." "Delete the tag, or push the provider under it with `--existing replace`.";
@@ -135,7 +135,7 @@ codes! {
     KeyRevoked "key-revoked" Untrusted "The owner of the signing key revoked it." "Ask the author of the provider for a new key, and pin it.";
     KeyExpired "key-expired" Warning "The signing key has expired." "Ask the author of the provider for a new key, and pin it.";
     KeyExpires "key-expires" Warning "The signing key expires within 30 days." "Ask the author of the provider for a new key, and pin it.";
-    KeyOutdated "key-outdated" Warning "The trust file has a newer copy of the signing key than the store." "Mirror it again, or push it again with `--existing replace`.";
+    KeyOutdated "key-outdated" Warning "The trust file has a newer copy of the signing key than the store." "Mirror it again, or push or copy it again with `--existing replace`.";
     KeyWeak "key-weak" Warning "The signing key or its signature uses an algorithm that is no longer recommended." "";
     // Whether the origin still says the same.
     OriginUnreadable "origin-unreadable" Broken "The origin could not be read, or its release does not verify." "";

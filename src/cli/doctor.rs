@@ -84,6 +84,7 @@ pub(super) fn check(client: Client, session: &Session) -> Result<Ending, Command
 
 /// What the client has on this machine.
 fn machine(client: Client, session: &Session) -> Result<Machine, CommandError> {
+    session.read_as(Some(client));
     let own = session.locations();
     let locations = own.of_client();
     let mut variables = variables();

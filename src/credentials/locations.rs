@@ -26,6 +26,8 @@ pub struct Locations {
     pub cli_config: Option<PathBuf>,
     /// The environment variables. The library does not read the environment itself.
     pub environment: Environment,
+    /// The client, if it is known: Terraform reads no CLI configuration of OpenTofu.
+    pub client: Option<Client>,
     /// Whether only that counts which clients read, as they read it: one invalid file of docker or podman discards all of them.
     pub is_of_client: bool,
 }
@@ -97,7 +99,7 @@ impl Locations {
         let named = self.environment.tf_cli_config_file.as_ref();
         let named_by = named.map(|_| "TF_CLI_CONFIG_FILE");
         let mut unread = Vec::new();
-        for path in self.cli_configs() {
+        for path in self.cli_configs(self.client) {
             match read_for_credentials(&path) {
                 Ok(config) => {
                     let found = Some((path, config));
@@ -138,12 +140,7 @@ impl Locations {
     /// The file is invalid, or an option or variable names a file that does not exist.
     pub fn cli_config_of(&self, client: Client) -> Result<Option<(PathBuf, CliConfig)>, Error> {
         let is_named = self.cli_config.is_some() || self.environment.tf_cli_config_file.is_some();
-        for path in self.cli_configs() {
-            // Only OpenTofu reads `.tofurc`, `tofurc` and `tofu.rc`.
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if !is_named && client == Client::Terraform && name.contains("tofu") {
-                continue;
-            }
+        for path in self.cli_configs(Some(client)) {
             match read_cli_config(&path, client) {
                 Ok(config) => return Ok(Some((path, config))),
                 Err(error) if error.is_not_found() && !is_named => {}
@@ -155,25 +152,29 @@ impl Locations {
 
     /// The possible paths of the CLI configuration, in the clients' order. Each client prefers its own file to that of the other
     /// client.
-    fn cli_configs(&self) -> Vec<PathBuf> {
+    fn cli_configs(&self, client: Option<Client>) -> Vec<PathBuf> {
         let environment = &self.environment;
         let named = self.cli_config.as_ref();
         if let Some(path) = named.or(environment.tf_cli_config_file.as_ref()) {
             return vec![path.clone()];
         }
-        if cfg!(windows) {
-            let places = ["tofu.rc", "terraform.rc"].into_iter();
-            return places
-                .filter_map(|name| below(environment.app_data.as_ref(), name))
-                .collect();
-        }
         let home = |name| below(environment.home.as_ref(), name);
-        let places = [
-            home(".tofurc"),
-            home(".terraformrc"),
-            self.config_home("opentofu/tofurc"),
-        ];
-        places.into_iter().flatten().collect()
+        let roaming = |name| below(environment.app_data.as_ref(), name);
+        let places = match cfg!(windows) {
+            true => vec![roaming("tofu.rc"), roaming("terraform.rc")],
+            false => vec![
+                home(".tofurc"),
+                home(".terraformrc"),
+                self.config_home("opentofu/tofurc"),
+            ],
+        };
+        let mut places: Vec<PathBuf> = places.into_iter().flatten().collect();
+        if client == Some(Client::Terraform) {
+            // Only OpenTofu reads `.tofurc`, `tofurc` and `tofu.rc`.
+            let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_owned();
+            places.retain(|path| !name(path).to_string_lossy().contains("tofu"));
+        }
+        places
     }
 
     /// The data directories of clients. OpenTofu uses the second if the first does not exist.

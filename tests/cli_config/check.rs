@@ -148,16 +148,18 @@ fn refused_configurations_are_errors() {
 #[test]
 fn the_file_is_the_one_that_the_client_uses() {
     let scene = Scene::new();
-    let file = |scene: &Scene, client: &str| {
+    let place = |scene: &Scene, client: &str, step: &str| {
         let run = scene
             .tfoci(["cli-config", "--check", "--client", client])
             .succeeds();
         let mut lines = run.stdout.lines();
-        let line = lines.find(|line| line.contains(" configuration ")).unwrap();
+        let line = lines.find(|line| line.contains(step)).unwrap();
         line.split_whitespace().nth(2).unwrap().to_owned()
     };
+    let file = |scene: &Scene, client: &str| place(scene, client, " configuration ");
     assert_eq!(file(&scene, "tofu"), "none,");
-    scene.write(".terraformrc", methods(MIRROR));
+    let token = "credentials \"a.example\" { token = \"hunter2\" }\n";
+    scene.write(".terraformrc", methods(MIRROR) + token);
     scene.write("mirror/file", "");
     assert_eq!(file(&scene, "tofu"), "[TMP]/.terraformrc");
     assert_eq!(file(&scene, "terraform"), "[TMP]/.terraformrc");
@@ -165,6 +167,8 @@ fn the_file_is_the_one_that_the_client_uses() {
     scene.write(".tofurc", "{}");
     assert_eq!(file(&scene, "tofu"), "[TMP]/.tofurc");
     assert_eq!(file(&scene, "terraform"), "[TMP]/.terraformrc");
+    let token = place(&scene, "terraform", " credentials ");
+    assert_eq!(token, "[TMP]/.terraformrc");
     // A file that a variable names takes precedence. Clients only warn if it does not exist.
     let scene = scene.env("TF_CLI_CONFIG_FILE", "own.tfrc");
     assert_eq!(file(&scene, "tofu"), "none,");

@@ -91,3 +91,23 @@ fn the_schema_has_the_values() {
     let templates = fs::read_dir(root().join("packaging/chart/templates")).unwrap();
     assert!(templates.count() <= 12);
 }
+
+/// The mirror file in the values is one that `mirror` takes.
+#[test]
+fn the_mirror_file_in_the_values_is_valid() {
+    let values = read("packaging/chart/values.yaml");
+    let (_, file) = values.split_once("  file: |\n").unwrap();
+    let lines = file.lines().map_while(|line| line.strip_prefix("    "));
+    let scene = Scene::new();
+    scene.write("mirror.toml", lines.collect::<Vec<_>>().join("\n"));
+    let from = "--from=filesystem-mirror:none";
+    let arguments = [
+        "mirror",
+        "--file",
+        "mirror.toml",
+        "--to=oci-layout:store",
+        from,
+    ];
+    // There is no such directory: the file was read before.
+    scene.tfoci(arguments).exits(1);
+}

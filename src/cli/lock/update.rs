@@ -38,6 +38,7 @@ pub(in crate::cli) async fn update(
 ) -> Result<Ending, CommandError> {
     let mut roots = roots::read(&request, session).await?;
     let client = roots.client(&request)?;
+    session.read_as(client);
     if let Some(file) = session.trust_path(&request.lock.trust.trust, None) {
         let consequence = match request.options.trust_store {
             true => "no key is pinned, and `--trust-store` believes the store or mirror",

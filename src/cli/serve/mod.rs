@@ -85,8 +85,7 @@ pub(super) struct Arguments {
         long,
         value_name = "PATTERN",
         requires = "fill",
-        help_heading = "Pull-through",
-        hide_short_help = true
+        help_heading = "Pull-through"
     )]
     include: Vec<String>,
     /// Not these providers, or with `@CONSTRAINTS` not these versions
@@ -96,8 +95,7 @@ pub(super) struct Arguments {
         long,
         value_name = "PATTERN",
         requires = "fill",
-        help_heading = "Pull-through",
-        hide_short_help = true
+        help_heading = "Pull-through"
     )]
     exclude: Vec<String>,
     /// Offer at most this many versions of an origin, the newest
@@ -115,8 +113,7 @@ pub(super) struct Arguments {
         long,
         value_name = "OS_ARCH",
         requires = "fill",
-        help_heading = "Pull-through",
-        hide_short_help = true
+        help_heading = "Pull-through"
     )]
     platform: Vec<Platform>,
     /// The largest package that is mirrored, in bytes

@@ -19,6 +19,7 @@ pub(super) fn locations(options: &CredentialFiles) -> Locations {
     Locations {
         authfile: options.authfile.clone(),
         cli_config: options.cli_config.clone(),
+        client: None,
         is_of_client: false,
         environment: Environment {
             home: std::env::home_dir(),

@@ -15,7 +15,7 @@ mod wanted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tfoci::address::{HostPort, Hostname, ProviderAddr, ProviderPattern};
 use tfoci::config::cli::CliConfig;
@@ -63,6 +63,7 @@ const LARGEST_FILE: u64 = limits::KEYS;
 /// The services that a command uses.
 pub(super) struct Session {
     default_host: Hostname,
+    client: OnceLock<Option<Client>>,
     globals: Globals,
     pub(super) settings: Settings,
     pub(super) printer: Printer,
@@ -83,6 +84,7 @@ impl Session {
         let named = globals.default_host.clone();
         Self {
             default_host: named.unwrap_or_else(Hostname::default_origin),
+            client: OnceLock::new(),
             globals,
             settings,
             report: Report::new(printer.clone()),
@@ -135,8 +137,16 @@ impl Session {
         Registry::new(http.clone(), self.credentials())
     }
 
+    /// Reads from now on what this client reads, where the two clients have different files.
+    pub(super) fn read_as(&self, client: Option<Client>) {
+        self.client.get_or_init(|| client);
+    }
+
     pub(super) fn locations(&self) -> Locations {
-        environment::locations(&self.globals.access)
+        Locations {
+            client: self.client.get().copied().flatten(),
+            ..environment::locations(&self.globals.access)
+        }
     }
 
     /// The plugin cache of a client, relative to the directory of the root module.

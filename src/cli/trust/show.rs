@@ -17,7 +17,7 @@ use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Printer;
-use crate::cli::session::{Session, policy, read};
+use crate::cli::session::{Session, TrustPath, policy, read};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let document = Show {
         schema: json::SCHEMA,
         provider: &provider,
-        entry: entry.zip(file).map(|(entry, file)| Applied {
+        entry: entry.zip(file.as_ref()).map(|(entry, file)| Applied {
             file: printable_path(&file.path),
             line: entry.line,
             pattern: &entry.pattern,
@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         warnings: warnings.collect(),
     };
     let printer = &session.printer;
-    print(&document, arguments, entry, printer);
+    print(&document, file.as_ref(), entry, printer);
     print_rules(&document, &writing, &reading, printer);
     for warning in &document.warnings {
         printer.warning(warning);
@@ -119,12 +119,13 @@ fn documented(rule: &Rule) -> Rules {
 
 fn print(
     document: &Show<'_>,
-    arguments: &Arguments,
+    file: Option<&TrustPath>,
     entry: Option<&PolicyEntry>,
     printer: &Printer,
 ) {
     printer.result(&format!("provider  {}", document.provider));
-    let applied = match (&arguments.trust.trust, entry) {
+    let file = file.map(|file| &file.path);
+    let applied = match (file, entry) {
         (None, _) => "none: `--trust` names no file".to_owned(),
         (Some(file), None) => format!("none: nothing in {} matches", printable_path(file)),
         (Some(file), Some(entry)) => format!(
