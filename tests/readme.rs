@@ -208,7 +208,7 @@ fn lock_files_are_checked_as_the_guide_says() {
     let scene = scene.env("TF_CLI_CONFIG_FILE", "client.tfrc");
     let downloads = origin.count(asks("package"));
     let (lock, check) = (
-        commands("$ tfoci lock --trust"),
+        commands("$ tfoci lock --trust trust.toml --require-pinned --h1"),
         commands("$ tfoci lock --check"),
     );
     let (lock, check) = (lock[0].as_str(), check[0].as_str());
