@@ -54,6 +54,12 @@ pub(super) const TOPICS: [(&str, &str, &str); 10] = [
 /// The file that says where tfoci is published.
 const HOME: &str = include_str!("../../packaging/home");
 
+/// The URL where tfoci is published.
+pub(super) fn home() -> &'static str {
+    let url = HOME.lines().find_map(|line| line.strip_prefix("url="));
+    url.unwrap_or_default()
+}
+
 /// The page about the options that every command takes. It is made from the arguments themselves.
 const OPTIONS: &str = "options";
 
@@ -81,9 +87,7 @@ fn page(names: &[&str]) -> Result<String, CommandError> {
         return Ok(options());
     }
     if let Some((_, text, docs)) = TOPICS.iter().find(|(topic, ..)| names == [*topic]) {
-        let home = HOME.lines().find_map(|line| line.strip_prefix("url="));
-        let home = home.unwrap_or_default();
-        return Ok(format!("{text}\nMore: {home}/blob/main/docs/{docs}"));
+        return Ok(format!("{text}\nMore: {}/blob/main/docs/{docs}", home()));
     }
     if let Some(code) = Code::ALL.iter().find(|code| names == [code.as_str()]) {
         return Ok(finding(*code));

@@ -16,6 +16,7 @@ use tfoci::fingerprint::Fingerprint;
 use tfoci::platform::Platform;
 
 use super::date::date;
+use super::help::home;
 use super::public_url::public_url;
 use super::render::fill;
 
@@ -51,6 +52,7 @@ impl PageOptions {
             "heading": own.as_deref().unwrap_or(HEADING),
             "link": self.link,
             "tfoci": env!("CARGO_PKG_VERSION"),
+            "home": home(),
         })
     }
 }

@@ -99,14 +99,7 @@ pub(super) struct Arguments {
     )]
     exclude: Vec<String>,
     /// Offer at most this many versions of an origin, the newest
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        value_parser = number::versions,
-        requires = "fill",
-        help_heading = "Pull-through",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "NUMBER", value_parser = number::versions, requires = "fill", help_heading = "Pull-through")]
     newest: Option<NonZeroUsize>,
     /// Mirror only packages for this platform; may be repeated
     #[arg(
