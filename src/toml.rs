@@ -104,7 +104,7 @@ impl Error {
     /// The error without any text of the document. For a file that the user did not name: the author of the file that names it may want to see
     /// what is in it, such as a password.
     #[must_use]
-    pub(crate) fn without_text(self) -> Self {
+    pub fn without_text(self) -> Self {
         Self {
             message: self.reason.clone(),
             text: None,

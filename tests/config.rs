@@ -115,6 +115,24 @@ fn a_directory_sets_nothing_but_stores() {
     assert_eq!(output.output().unwrap().status.code(), Some(2));
 }
 
+/// A pull request can make `tfoci.toml` a link to a file with passwords, or name such a file in it.
+#[test]
+#[cfg(unix)]
+fn a_directory_shows_no_text_of_other_files() {
+    let secret = "{\"auths\": {\"a.example\": {\"auth\": \"hunter2\"}}}\n";
+    let author = author(&[("secret.json", secret)]);
+    let scene = &author.scene;
+    std::os::unix::fs::symlink("secret.json", scene.path(HERE)).unwrap();
+    for arguments in ["list", "config", "mirror"] {
+        let run = scene.tfoci([arguments, "-vv"]);
+        run.exits(2).keeps_secrets().says("error tfoci.toml 1");
+    }
+    std::fs::remove_file(scene.path(HERE)).unwrap();
+    scene.write(HERE, "mirror_file = \"secret.json\"\n");
+    let run = scene.tfoci(["mirror", "-vv"]).exits(2).keeps_secrets();
+    run.says("Using secret.json error secret.json 1");
+}
+
 #[test]
 fn paths_in_the_file_of_the_user_are_relative_to_it() {
     let trust = "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"KEY\"]\n";

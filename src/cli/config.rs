@@ -44,10 +44,7 @@ struct Shown {
 pub(super) fn run(session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let file = config_file().map(|path| path.to_string_lossy().into_owned());
-    let shown = printable(
-        file.as_deref()
-            .unwrap_or("none: there is no home directory"),
-    );
+    let shown = printable(file.as_deref().unwrap_or("none: no home directory"));
     printer.result(&format!("file          {shown}"));
     let mut settings = Vec::new();
     for (name, _) in Settings::default().values() {

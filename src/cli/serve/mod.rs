@@ -110,15 +110,7 @@ pub(super) struct Arguments {
     )]
     platform: Vec<Platform>,
     /// The largest package that is mirrored, in bytes
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value_t = 1 << 30,
-        value_parser = number::within(1_u64, LARGEST_BLOB, "bytes"),
-        requires = "fill",
-        help_heading = "Pull-through",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 30, value_parser = number::within(1_u64, LARGEST_BLOB, "bytes"), requires = "fill", help_heading = "Pull-through", hide_short_help = true)]
     fill_max_size: u64,
     /// The address to listen on
     #[arg(

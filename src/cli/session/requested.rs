@@ -75,13 +75,18 @@ pub(in crate::cli) fn filter(entry: &MirrorEntry) -> VersionFilter {
     }
 }
 
-/// Reads a mirror file. The path of its trust file becomes relative to the working directory.
+/// Reads a mirror file. If it is not one, no text of it is shown unless an option names it: `tfoci.toml` may name a file with passwords.
+/// The path of its trust file becomes relative to the working directory.
 pub(in crate::cli) fn mirror_file(path: &Path, named_by: &str) -> Result<MirrorFile, CommandError> {
     let bytes = read(path, named_by)?;
     let mut file = MirrorFile::parse(decode(path, &bytes, named_by)?).map_err(|source| {
+        let shown = match named_by {
+            "--file" => source,
+            _ => source.without_text(),
+        };
         CommandError::MirrorFile {
             path: path.to_owned(),
-            source: Box::new(source),
+            source: Box::new(shown),
         }
     })?;
     // A pipe is in no directory of the user: its paths are relative to the working directory.

@@ -63,7 +63,7 @@ impl Settings {
     pub(in crate::cli) fn here(&self, name: &str) -> Result<Option<Setting>, CommandError> {
         let everywhere = self.get(name).cloned();
         let path = Path::new(OF_DIRECTORY);
-        if !path.exists() || everywhere.as_ref().is_some_and(Setting::is_of_variable) {
+        if !path.exists() || everywhere.as_ref().is_some_and(is_of_variable) {
             return Ok(everywhere);
         }
         let mut set = None;
@@ -81,20 +81,21 @@ impl Settings {
     }
 }
 
-impl Setting {
-    pub(super) fn is_of_variable(&self) -> bool {
-        self.place.starts_with("TFOCI_")
-    }
+pub(super) fn is_of_variable(setting: &Setting) -> bool {
+    setting.place.starts_with("TFOCI_")
 }
 
+/// Parses a file of settings. No text of [`OF_DIRECTORY`] is shown: a pull request may have made it a link to a file with passwords.
 fn parsed(path: &Path) -> Result<config::Settings, CommandError> {
     let named_by = "the place where tfoci looks for settings";
     let bytes = read(path, named_by)?;
     config::Settings::parse(decode(path, &bytes, named_by)?).map_err(|error| {
-        let (path, why) = (
-            printable_path(path),
-            error.to_string().replace('\n', "\n  "),
-        );
+        let error = match path.ends_with(OF_DIRECTORY) {
+            true => error.without_text(),
+            false => error,
+        };
+        let path = printable_path(path);
+        let why = error.to_string().replace('\n', "\n  ");
         let refused = CommandError::usage(format!("{path} is not a file of settings\n  {why}"));
         match error.hint() {
             Some(hint) => refused.advising(hint),

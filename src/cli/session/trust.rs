@@ -12,6 +12,7 @@ use tfoci::outcome::Failure;
 use tfoci::release::Document;
 use tfoci::trust::{self, KeyFile, Policy, TrustFile};
 
+use super::settings::is_of_variable;
 use super::{Session, decode, read};
 use crate::cli::arguments::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
@@ -59,7 +60,7 @@ impl Session {
     ) -> Option<TrustPath> {
         let by_file = file.and_then(|file| file.trust.clone());
         let set = self.settings.get("trust");
-        let set = set.filter(|set| by_file.is_none() || set.is_of_variable());
+        let set = set.filter(|set| by_file.is_none() || is_of_variable(set));
         let (path, named_by) = match (&arguments.trust, set) {
             (Some(path), _) => (path.clone(), NamedBy::User),
             (None, Some(set)) => (PathBuf::from(&set.value), NamedBy::Settings),
