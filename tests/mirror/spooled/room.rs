@@ -95,7 +95,7 @@ fn stopped(signal: &'static str) -> (ExitStatus, usize) {
     let (scene, directory) = with_temporary_directory(vec![demo()]);
     let victim: Arc<Mutex<Option<u32>>> = Arc::default();
     let hit = Arc::clone(&victim);
-    let send = Fault::after(move || {
+    let send = Fault::stall_body_after(move || {
         let id = hit.lock().unwrap().unwrap().to_string();
         let sent = Command::new("kill").args(["-s", signal, &id]).status();
         assert!(sent.unwrap().success());
