@@ -18,8 +18,9 @@ use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::hash::PackageHash;
 use crate::oci::Index;
 use crate::platform::Platform;
+use crate::release::Release;
 use crate::store::{Artifact, StoredPackage};
-use crate::trust::KeyDescription;
+use crate::trust::{KeyDescription, Verified};
 use crate::version::Version;
 pub use failure::{At, Failure};
 pub use form::Form;
@@ -62,6 +63,35 @@ pub struct Published {
 }
 
 impl Published {
+    /// A release that was copied, and what became of each of its packages.
+    pub(crate) fn of<B>(
+        release: &Verified<Release<B>>,
+        (reference, digest): (String, Digest),
+        transfers: impl Iterator<Item = Transfer>,
+    ) -> Self {
+        let packages = release.packages.iter().zip(transfers);
+        let packages = packages.map(|(package, status)| PublishedPackage {
+            platform: package.platform.clone(),
+            status,
+            size: Some(package.expected.size),
+            zh: package.zh(),
+        });
+        Self {
+            provider: release.provider.clone(),
+            version: release.version.clone(),
+            reference,
+            digest,
+            status: Change::Copied,
+            authentication: Some(release.authentication().clone()),
+            signer: release.signer().cloned(),
+            packages: packages.collect(),
+            changes: Vec::new(),
+            bytes: 0,
+            beside: None,
+            destination: None,
+        }
+    }
+
     /// A version that the destination has as it is. It has hashes and sizes of the packages whose platform manifests were `read`.
     pub(crate) fn present(
         (provider, version): (&ProviderAddr, &Version),

@@ -23,7 +23,7 @@ use crate::event::{Event, Reporter, Subject, Transfer, Warning};
 use crate::http::Retry;
 use crate::jobs::Jobs;
 use crate::oci::{RawManifest, Tag, TagNames};
-use crate::outcome::{AttachedBlobs, Change, PlatformChange, Problem, Published, PublishedPackage};
+use crate::outcome::{AttachedBlobs, Change, PlatformChange, Problem, Published};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
 use crate::store::{OtherWriters, RepoMut, Tagged};
@@ -47,6 +47,7 @@ pub use error::{BlobFailure, Error, FailedPackage, PackageBlob};
 pub use existing::EvidencePolicy;
 use publication::{Publication, TagUpdate};
 use read_back::{read_back, read_back_roots};
+pub(crate) use reported_blob::ReportedBlob;
 use transfer::TransferOutcomes;
 
 /// The most times that a publication is planned. An attempt only fails if another writer moved a tag meanwhile, so eight concurrent writers
@@ -263,27 +264,10 @@ fn report<B>(
         Change::Present if outcomes.is_anything() => Change::Updated,
         change => change,
     };
-    let release = edition.release;
-    let beside = outcomes.beside();
-    let packages = release.packages.iter().zip(outcomes.packages());
-    let packages = packages.map(|(package, status)| PublishedPackage {
-        platform: package.platform.clone(),
-        status,
-        size: Some(package.expected.size),
-        zh: package.zh(),
-    });
+    let identity = (to.reference(tag, &digest), digest);
     Published {
-        provider: release.provider.clone(),
-        version: release.version.clone(),
-        reference: to.reference(tag, &digest),
-        digest,
         status,
-        authentication: Some(release.authentication().clone()),
-        signer: release.signer().cloned(),
-        packages: packages.collect(),
-        changes: Vec::new(),
-        bytes: 0,
-        beside,
-        destination: None,
+        beside: outcomes.beside(),
+        ..Published::of(edition.release, identity, outcomes.packages())
     }
 }

@@ -8,7 +8,7 @@ use crate::blob::{BlobInfo, Opened};
 
 /// A blob whose progress is reported.
 #[derive(Clone)]
-pub(super) struct ReportedBlob<B> {
+pub(crate) struct ReportedBlob<B> {
     blob: B,
     subject: Subject,
     reporter: Arc<dyn Reporter>,
@@ -17,7 +17,7 @@ pub(super) struct ReportedBlob<B> {
 
 impl<B: BlobSource> ReportedBlob<B> {
     /// Reports that the transfer of a blob begins.
-    pub(super) fn start(blob: B, subject: &Subject, reporter: &Arc<dyn Reporter>) -> Self {
+    pub(crate) fn start(blob: B, subject: &Subject, reporter: &Arc<dyn Reporter>) -> Self {
         reporter.report(Event::Started {
             subject: subject.clone(),
             size: blob.info().expected.size,
