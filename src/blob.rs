@@ -194,6 +194,11 @@ impl Memory {
         }
     }
 
+    /// All bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The bytes from an offset on.
     pub fn body<F: Send + 'static>(&self, from: u64) -> Body<F> {
         let rest = usize::try_from(from)

@@ -9,12 +9,13 @@ use crate::support::tls::Authority;
 /// The examples of each command work.
 mod examples;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "push",
     "copy",
     "list",
     "versions",
     "inspect",
+    "have",
     "resolve",
     "install",
     "site",
@@ -95,7 +96,7 @@ fn topics(scene: &Scene) -> Vec<String> {
 fn every_topic_that_help_lists_has_a_page_that_fits_a_terminal() {
     let scene = scene();
     let topics = topics(&scene);
-    assert_eq!(topics.len(), 11, "{topics:?}");
+    assert_eq!(topics.len(), 12, "{topics:?}");
     for topic in topics {
         let page = scene.tfoci(["help", &topic]).succeeds();
         assert_eq!(page.stderr, "");

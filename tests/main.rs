@@ -14,6 +14,10 @@ mod support;
 /// The order of modules, and the size of files.
 mod architecture;
 
+/// Bundles: one tar for a disk.
+#[cfg(unix)]
+mod bundle;
+
 /// Lists without end, with little memory and few requests.
 #[cfg(target_os = "linux")]
 mod bounds;

@@ -92,6 +92,13 @@ fn breaches(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String
                 }
                 true
             }
+            "additionalProperties" if rule.is_object() => {
+                let members = value.as_object().into_iter().flatten();
+                members.for_each(|(name, item)| {
+                    found.extend(within(rule, item, &format!("{at}/{name}")));
+                });
+                true
+            }
             "additionalProperties" => *rule == Value::Bool(false),
             unknown => panic!("{at}: unknown keyword {unknown}"),
         };
@@ -183,7 +190,8 @@ fn results_follow_the_schema_of_their_command() {
         ),
         ("inspect", "inspect acme/demo@1.0.0 --from oci-layout:store"),
         ("copy", "copy --from oci-layout:store --to oci-layout:other"),
-        ("copy", "copy --from oci-layout:store --to oci-layout:other"),
+        ("copy", "copy --from oci-layout:store --to bundle:all.tar"),
+        ("copy", "copy --from bundle:all.tar --to oci-layout:third"),
         (
             "install",
             "install --from oci-layout:store --into mirror --platform all",

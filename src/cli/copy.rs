@@ -1,5 +1,6 @@
 //! `tfoci copy`.
 
+mod bundle;
 mod plan;
 
 use std::path::PathBuf;
@@ -23,7 +24,7 @@ use super::session::{Session, TrustPath, check, consequence, exclusion, requeste
 const EXAMPLES: &str = "\
 Examples:
   tfoci copy 'example.com/acme/demo@~> 1.0' --from oci-layout:mirror \\
-    --to oci-layout:disk
+    --to bundle:demo.tar
   tfoci copy --file mirror.toml --to oci-layout:disk \\
     --from 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'
   tfoci copy --from oci-layout:mirror --trust trust.toml --require-pinned \\
@@ -43,7 +44,7 @@ pub(super) struct Arguments {
     /// Providers with version constraints, or references as of `push`
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     providers: Vec<String>,
-    /// The store to copy from: oci-layout:DIR, or a repository template
+    /// The store to copy from: oci-layout:DIR, bundle:FILE, or a repository template
     ///
     /// It is needed, unless every argument is a reference.
     #[arg(long, value_name = "STORE", help_heading = "Source")]
@@ -63,7 +64,10 @@ pub(super) struct Arguments {
     /// tfoci does not read the tags of excluded versions, so a tag that leads to no provider does not fail the copy.
     #[arg(long, value_name = "PATTERN", help_heading = "Source")]
     exclude: Vec<String>,
-    /// The store to copy to, in the same form
+    /// The store to copy to, in the same form; bundle:FILE is one tar for a disk
+    ///
+    /// tfoci writes `FILE.part`, renames it at the end, and writes `FILE.sha256` beside it. After an interruption, the same command goes on where
+    /// it stopped. `bundle:-` is a pipe. `tfoci help air-gap` shows both sides.
     #[arg(long, value_name = "STORE", help_heading = "Destination")]
     to: String,
     /// What to do if the destination has the version
@@ -81,6 +85,8 @@ pub(super) struct Arguments {
     /// Write a new index, as `push` does; its digest may change
     #[arg(long, help_heading = "Destination")]
     rebuild_index: bool,
+    #[command(flatten)]
+    bundle: bundle::BundleArguments,
     /// Print the plan, but write nothing
     ///
     /// tfoci verifies the evidence, and checks that the file of each package of a layout is there in its full length. It reads no package, and
@@ -116,7 +122,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         session.warn_of_unmatched_in(path, &options.trust.policy, &providers, consequence);
     }
     check(&to, &providers)?;
-    let target = to.write(registry);
+    let bundle = bundle::begin(&arguments, &to, session).await?;
+    let target = match &bundle {
+        Some((store, _)) => Ok(store.clone()),
+        None => to.write(registry),
+    };
     let target = target.map_err(Failure::from)?;
     let report = &session.report;
     let extent = Extent {
@@ -143,7 +153,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             Err(failure) => on_result(Err(failure)),
         }
     }
-    copy(tasks, &options, &reporter, &on_result).await;
+    let output = bundle.as_ref().map(|(_, output)| output);
+    match copy(tasks, &options, output, &reporter, &on_result).await {
+        Ok(files) => files.into_iter().for_each(|file| report.bundled(file)),
+        Err(failure) => report.failed(failure.into()),
+    }
     Ok(report.finish())
 }
 

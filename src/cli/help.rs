@@ -18,6 +18,7 @@ Help topics, by `tfoci help TOPIC`:
   trust        which signatures are accepted, and how to pin keys
   mirror-file  the file that names the providers of a team, and nightly runs
   maintenance  damaged packages; replacing and withdrawing versions; leaving
+  air-gap      one file for a closed network, what is new, and parts
   templates    store addresses, and which repository a provider has
   credentials  where passwords and tokens are looked for
   environment  the environment variables that tfoci reads
@@ -38,10 +39,11 @@ macro_rules! page {
 }
 
 /// The pages with their names.
-pub(super) const TOPICS: [(&str, &str, &str); 10] = [
+pub(super) const TOPICS: [(&str, &str, &str); 11] = [
     page!("trust", "trust.md"),
     page!("mirror-file", "mirror.md"),
     page!("maintenance", "maintenance.md"),
+    page!("air-gap", "air-gap.md"),
     page!("templates", "registries.md"),
     page!("credentials", "reference.md"),
     page!("environment", "reference.md"),

@@ -16,6 +16,7 @@ mod doctor;
 mod error;
 mod findings;
 mod finished_line;
+mod have;
 mod help;
 mod host;
 mod inspect;
@@ -127,6 +128,7 @@ enum Command {
     List(list::Arguments),
     Versions(versions::Arguments),
     Inspect(inspect::Arguments),
+    Have(have::Arguments),
     Verify(verify::Arguments),
     Resolve(resolve::Arguments),
     Doctor(doctor::Arguments),
@@ -375,6 +377,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::List(arguments) => list::run(arguments, session).await,
         Command::Versions(arguments) => versions::run(arguments, session).await,
         Command::Inspect(arguments) => inspect::run(arguments, session).await,
+        Command::Have(arguments) => have::run(arguments, session).await,
         Command::Verify(arguments) => verify::run(arguments, session).await,
         Command::Resolve(arguments) => resolve::run(arguments, session),
         Command::Doctor(arguments) => doctor::run(arguments, session).await,

@@ -33,12 +33,20 @@ use crate::store::{self, OtherWriters, RepoMut, StoreBlob};
 use crate::trust::Verified;
 use crate::version::Version;
 
+mod bundle;
+mod delta;
+mod draft;
 mod error;
+mod have;
 mod report;
 mod selection;
 mod stored_version;
 
+use bundle::copy_into_bundle;
+pub use bundle::{Bundled, Output};
+use draft::Draft;
 use error::Error;
+pub use have::have;
 use selection::SelectedVersions;
 pub use selection::Selector;
 use stored_version::StoredVersion;
@@ -75,15 +83,41 @@ pub struct Task {
 
 /// Copies providers, several at once, the oldest version of each first. It calls `on_result` for each version as soon as that
 /// version is done. A failure affects only its own version, whose tag in the destination has then not moved.
+///
+/// Into a bundle, versions other than failed ones are reported when it is complete. Returns its files.
+///
+/// # Errors
+/// The bundle cannot be planned or written, or a package cannot be read.
 pub async fn copy(
     tasks: Vec<Task>,
     options: &Options,
+    bundle: Option<&Output>,
+    reporter: &Arc<dyn Reporter>,
+    on_result: &OnResult<'_>,
+) -> Result<Vec<Bundled>, Failure> {
+    match bundle {
+        Some(output) => copy_into_bundle(tasks, options, output, reporter, on_result).await,
+        None => {
+            run(tasks, options, None, reporter, on_result).await;
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// Copies providers, or notes their versions in the draft of a bundle.
+async fn run(
+    tasks: Vec<Task>,
+    options: &Options,
+    draft: Option<&Arc<Draft>>,
     reporter: &Arc<dyn Reporter>,
     on_result: &OnResult<'_>,
 ) {
+    if let Err(failure) = delta::check(&tasks, options).await {
+        return on_result(Err(failure));
+    }
     let side_by_side = SideBySide::default();
     let copying = stream::iter(tasks).for_each_concurrent(options.jobs.count(), async |task| {
-        match Journey::begin(task, options, reporter).await {
+        match Journey::begin(task, options, draft, reporter).await {
             Ok((
                 journey,
                 SelectedVersions {
@@ -112,6 +146,7 @@ struct Journey<'a> {
     /// The names of the tags in the destination store.
     tags: TagNames,
     options: &'a Options,
+    draft: Option<&'a Arc<Draft>>,
     reporter: &'a Arc<dyn Reporter>,
 }
 
@@ -120,6 +155,7 @@ impl<'a> Journey<'a> {
     async fn begin(
         task: Task,
         options: &'a Options,
+        draft: Option<&'a Arc<Draft>>,
         reporter: &'a Arc<dyn Reporter>,
     ) -> Result<(Self, SelectedVersions), Failure> {
         let Task {
@@ -172,6 +208,7 @@ impl<'a> Journey<'a> {
             },
             tags: tags.unwrap_or_default().into_iter().collect(),
             options,
+            draft,
             reporter,
         };
         Ok((journey, selected))
@@ -186,9 +223,12 @@ impl<'a> Journey<'a> {
     ) {
         let copies = versions.iter().map(async |(version, wanted)| {
             let copied = match (self.settled(version).await, &self.options.rebuild) {
-                (Ok(Some(published)), _) => Ok(published),
+                (Ok(Some(published)), _) => Ok(Some(published)),
                 (Ok(None), None) => self.copy_unchanged(version, wanted).await,
-                (Ok(None), Some(platforms)) => self.rebuild(version, platforms, wanted).await,
+                (Ok(None), Some(platforms)) => {
+                    let rebuilt = self.rebuild(version, platforms, wanted).await;
+                    rebuilt.map(Some)
+                }
                 (Err(error), _) => Err(error),
             };
             copied.map_err(|error| self.failure(version, error))
@@ -196,6 +236,10 @@ impl<'a> Journey<'a> {
         let one_first = self.to.may_refuse_evidence(&self.tags);
         let mut copies = pin!(side_by_side.run(one_first, copies));
         while let Some(copied) = copies.next().await {
+            // A version of a draft is reported when its bundle is written.
+            let Some(copied) = copied.transpose() else {
+                continue;
+            };
             // What was there already was not verified, and is reported as present.
             if let Ok(published) = &copied
                 && (self.options.dry_run || published.authentication.is_none())
@@ -206,12 +250,12 @@ impl<'a> Journey<'a> {
         }
     }
 
-    /// Copies a version with its index unchanged.
+    /// Copies a version with its index unchanged, or notes it in the draft.
     async fn copy_unchanged(
         &self,
         version: &Version,
         wanted: &Platforms,
-    ) -> Result<Published, Error> {
+    ) -> Result<Option<Published>, Error> {
         let mut stored = StoredVersion::read(&self.from, version, self.trust(version)).await?;
         stored.release = self.locked(stored.release)?;
         self.reporter.report(stored.release.event());
@@ -221,6 +265,10 @@ impl<'a> Journey<'a> {
         let requires_proof = self.options.trust.require_pinned;
         if let Some(problem) = stored.unproven().filter(|_| requires_proof) {
             return Err(Error::in_read_store(problem));
+        }
+        if let Some(draft) = self.draft {
+            let added = draft.add(&stored, &self.from.repo, &self.to);
+            return added.map(|()| None).map_err(Error::in_destination);
         }
         let StoredVersion {
             release,
@@ -236,7 +284,7 @@ impl<'a> Journey<'a> {
             evidence: evidence.as_ref().map(content),
             ..Edition::of(release)
         };
-        self.publish(version, edition).await
+        self.publish(version, edition).await.map(Some)
     }
 
     /// Copies all or some platforms of a version with a new index.

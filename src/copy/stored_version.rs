@@ -115,7 +115,7 @@ pub(super) fn unproven<B>(content: &ContentGraph<Expected>, release: &Release<B>
 }
 
 /// The blobs whose bytes are already in memory: the documents of the evidence, and the empty config.
-fn documents_in_memory<B>(release: &Release<B>) -> Vec<Memory> {
+pub(super) fn documents_in_memory<B>(release: &Release<B>) -> Vec<Memory> {
     let Release {
         checksums,
         signatures,

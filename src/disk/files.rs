@@ -135,6 +135,8 @@ fn with_flags(options: &mut OpenOptions, _: bool) -> &mut OpenOptions {
 pub struct Blocks {
     file: std::fs::File,
     path: PathBuf,
+    /// The number of bytes that may still be read.
+    left: u64,
 }
 
 impl Blocks {
@@ -163,8 +165,17 @@ impl Blocks {
             let sought = file.seek(SeekFrom::Start(from));
             sought.map_err(|source| Error::at("read", path, source))?;
         }
-        let path = path.to_owned();
-        Ok(Self { file, path })
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            left: u64::MAX,
+        })
+    }
+
+    /// The same, which ends after so many bytes.
+    #[must_use]
+    pub fn up_to(self, left: u64) -> Self {
+        Self { left, ..self }
     }
 
     /// The next block; `None` at the end.
@@ -174,9 +185,10 @@ impl Blocks {
     pub fn next_block(&mut self) -> Result<Option<Bytes>, Error> {
         let mut block = Vec::with_capacity(CHUNK);
         let read = (&self.file)
-            .take(CHUNK as u64)
+            .take(self.left.min(CHUNK as u64))
             .read_to_end(&mut block)
             .map_err(|source| Error::at("read", &self.path, source))?;
+        self.left -= read as u64;
         Ok((read > 0).then(|| block.into()))
     }
 

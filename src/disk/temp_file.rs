@@ -137,6 +137,17 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// The next bytes, at most so many.
+    ///
+    /// # Errors
+    /// The system reported an error.
+    pub fn up_to(self, size: u64) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
+        let read = self.take(size).read_to_end(&mut bytes);
+        read.map_err(|source| failed("read", source))?;
+        Ok(bytes)
+    }
+
     /// The next block; `None` at the end.
     ///
     /// # Errors
@@ -180,13 +191,29 @@ fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, at)
 }
 
+/// Fills a buffer from an offset on.
+///
+/// # Errors
+/// The system reported an error, or the file ends before.
+pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        let read = read_at(file, buffer, at)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        buffer = buffer.get_mut(read..).unwrap_or_default();
+        at += read as u64;
+    }
+    Ok(())
+}
+
 #[cfg(unix)]
-fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
 }
 
 #[cfg(windows)]
-fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     let mut written = 0;
     while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
         written += std::os::windows::fs::FileExt::seek_write(file, rest, at + written as u64)?;

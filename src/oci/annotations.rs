@@ -7,7 +7,7 @@ use super::{PACKAGE, PROTOCOLS, TITLE, VERSION};
 use crate::json::{self, Object};
 
 /// The annotation in `index.json` that contains the tag of a descriptor.
-pub(super) const REF_NAME: &str = "org.opencontainers.image.ref.name";
+pub(crate) const REF_NAME: &str = "org.opencontainers.image.ref.name";
 /// The annotations that tfoci reads. A duplicate of one of them is an error, because parsers differ in which one they use.
 pub(super) const READ: [&str; 5] = [PACKAGE, PROTOCOLS, TITLE, VERSION, REF_NAME];
 

@@ -71,6 +71,7 @@ pub mod repository_name;
 mod tag_names;
 pub mod tags;
 
+pub(crate) use annotations::REF_NAME;
 pub use descriptor::Descriptor;
 pub use descriptor_error::DescriptorError;
 pub use evidence::Evidence;

@@ -105,6 +105,12 @@ impl Tags {
         names
     }
 
+    /// The descriptors with a name, and the names.
+    pub fn named(&self) -> impl Iterator<Item = (&str, Descriptor)> {
+        let entries = self.entries.iter();
+        entries.filter_map(|entry| Some((entry.name.as_deref()?, entry.descriptor())))
+    }
+
     /// All descriptors, with and without tag. They are the roots of all blobs in use.
     pub fn descriptors(&self) -> impl Iterator<Item = Descriptor> {
         self.entries.iter().map(LayoutEntry::descriptor)

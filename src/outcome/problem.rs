@@ -123,6 +123,12 @@ pub enum Problem {
     /// A copy would read from the repository that it writes to.
     #[error("the copy would read and write the same repository")]
     SameRepository,
+    /// A delta leaves out packages that the target of a copy does not have.
+    #[error("the delta leaves out packages that the store does not have\n  versions {}\n  nothing was copied", listed(.versions, MANY))]
+    NotInTarget {
+        /// `ADDR@VERSION` of each.
+        versions: Vec<String>,
+    },
     #[error("the store has no such repository")]
     NoProvider,
     /// No version matches the constraints. Any stable version satisfies empty ones.
@@ -295,6 +301,7 @@ impl Problem {
             | Self::CapitalLetters => Category::Unsupported,
             Self::Exists | Self::Contended { .. } => Category::Conflict,
             Self::NoProvider
+            | Self::NotInTarget { .. }
             | Self::NoPackages
             | Self::NoVersion { .. }
             | Self::NoIndex { .. }

@@ -1,6 +1,7 @@
 //! A blob in a store.
 
 use super::Error;
+use super::bundle::BundleBlob;
 use super::registry::RegistryBlob;
 use crate::blob::{BlobInfo, BlobLocation, BlobSource, Body, File, Opened};
 use crate::disk::Blocks;
@@ -12,6 +13,8 @@ pub enum StoreBlob {
     Layout(File),
     /// Behind a registry's API.
     Registry(RegistryBlob),
+    /// In a bundle.
+    Bundle(BundleBlob),
 }
 
 impl BlobSource for StoreBlob {
@@ -24,6 +27,7 @@ impl BlobSource for StoreBlob {
                 ..file.info()
             },
             Self::Registry(blob) => blob.info(),
+            Self::Bundle(blob) => blob.info(),
         }
     }
 
@@ -31,6 +35,7 @@ impl BlobSource for StoreBlob {
         match self {
             Self::Layout(file) => Ok(Body::of_file(Blocks::open_unlinked(&file.path, from)?)),
             Self::Registry(blob) => blob.open(from).await,
+            Self::Bundle(blob) => blob.open(from).await,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Store addresses: the values of `--to` and `--from`.
 //!
-//! After the prefix `oci-layout:` the address is a directory, taken literally. Without a prefix it is a repository template. The
+//! After the prefix `oci-layout:` the address is a directory, and after `bundle:` a file, taken literally. Without a prefix it is a repository template. The
 //! repository of a provider follows from the provider's address; with `--exact-repository` the store address itself names
 //! the only repository.
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub use error::{AddressError, MappingError};
 
 use super::known;
-use super::{Error, Layout, Providers, Registry, RepoMut, Store};
+use super::{Bundle, Error, Layout, Providers, Registry, RepoMut, Store};
 use crate::address::{Hostname, ProviderAddr};
 use crate::disk;
 use crate::jobs;
@@ -34,6 +34,7 @@ pub struct Endpoint {
 enum EndpointKind {
     Layout(PathBuf),
     Registry(RepositoryTemplate),
+    Bundle(PathBuf),
 }
 
 impl Endpoint {
@@ -51,9 +52,14 @@ impl Endpoint {
                 format!("oci-layout:{text} for a directory, or REGISTRY/REPOSITORY for a registry");
             return Err(AddressError::not_store(text, &expected));
         }
-        let kind = match text.strip_prefix("oci-layout:") {
-            Some(directory) => EndpointKind::Layout(literal(text, directory)?),
-            None => EndpointKind::Registry(RepositoryTemplate::parse(text)?),
+        let kind = match (
+            text.strip_prefix("oci-layout:"),
+            text.strip_prefix("bundle:"),
+        ) {
+            (Some(directory), _) => EndpointKind::Layout(literal(text, directory)?),
+            (_, Some("")) => return Err(AddressError::not_store(text, "bundle:FILE")),
+            (_, Some(file)) => EndpointKind::Bundle(file.into()),
+            _ => EndpointKind::Registry(RepositoryTemplate::parse(text)?),
         };
         Ok(Self {
             text: text.trim_end_matches('/').to_owned(),
@@ -65,10 +71,15 @@ impl Endpoint {
     /// Opens the store for reading. `registry` is the client for registries.
     ///
     /// # Errors
-    /// The directory is no layout, or it is a single repository without `exact`.
+    /// The directory is no layout, or it is a single repository without `exact`. The file is no bundle.
     pub fn read(&self, registry: Registry) -> Result<Store, Error> {
-        let EndpointKind::Layout(directory) = &self.kind else {
-            return Ok(Store::Registry(registry));
+        let directory = match &self.kind {
+            EndpointKind::Layout(directory) => directory,
+            EndpointKind::Registry(_) => return Ok(Store::Registry(registry)),
+            EndpointKind::Bundle(file) => {
+                let name = format!("bundle:{}", file.display());
+                return Ok(Store::Bundle(Bundle::open(file, &name)?));
+            }
         };
         let path = || directory.clone();
         // A directory that this user may not see is not missing.
@@ -96,11 +107,13 @@ impl Endpoint {
     ///
     /// # Errors
     /// The directory is a single repository without `exact`, or the directory above it is missing, or the template fails
-    /// [`Endpoint::check_distinct`].
+    /// [`Endpoint::check_distinct`], or it is a bundle.
     pub fn write(&self, registry: Registry) -> Result<Store, Error> {
         self.check_distinct()?;
-        let EndpointKind::Layout(directory) = &self.kind else {
-            return Ok(Store::Registry(registry));
+        let directory = match &self.kind {
+            EndpointKind::Layout(directory) => directory,
+            EndpointKind::Registry(_) => return Ok(Store::Registry(registry)),
+            EndpointKind::Bundle(_) => return Err(Error::ReadOnly),
         };
         let path = directory.clone();
         if !self.exact && directory.join("oci-layout").exists() {
@@ -109,6 +122,22 @@ impl Endpoint {
         match exists_or_can_be_made(directory) {
             true => Ok(Store::Layout(Layout::new(path, &self.text))),
             false => Err(Error::NoParent { path }),
+        }
+    }
+
+    /// A bundle that a copy is going to write, and its file; `None` for other stores.
+    ///
+    /// # Errors
+    /// The directory above the file is missing.
+    pub fn unwritten(&self) -> Result<Option<(Store, &Path)>, Error> {
+        match &self.kind {
+            EndpointKind::Bundle(file) if !exists_or_can_be_made(file) => {
+                Err(Error::NoParent { path: file.clone() })
+            }
+            EndpointKind::Bundle(file) => {
+                Ok(Some((Store::Bundle(Bundle::unwritten(&self.text)), file)))
+            }
+            EndpointKind::Layout(_) | EndpointKind::Registry(_) => Ok(None),
         }
     }
 
@@ -195,7 +224,9 @@ impl Endpoint {
                 provider.oci_safe()?;
                 Ok(Repository::root())
             }
-            EndpointKind::Layout(_) => Ok(Repository::of_provider(provider)?),
+            EndpointKind::Layout(_) | EndpointKind::Bundle(_) => {
+                Ok(Repository::of_provider(provider)?)
+            }
             EndpointKind::Registry(template) if self.exact || template.accepts(provider) => {
                 let repository = template.repository(provider)?;
                 known::check(&repository)?;
@@ -241,7 +272,7 @@ impl Endpoint {
     pub fn template(&self) -> Option<&RepositoryTemplate> {
         match &self.kind {
             EndpointKind::Registry(template) => Some(template),
-            EndpointKind::Layout(_) => None,
+            _ => None,
         }
     }
 
@@ -249,7 +280,7 @@ impl Endpoint {
     pub fn directory(&self) -> Option<&Path> {
         match &self.kind {
             EndpointKind::Layout(directory) => Some(directory),
-            EndpointKind::Registry(_) => None,
+            _ => None,
         }
     }
 
@@ -258,7 +289,7 @@ impl Endpoint {
         match &self.kind {
             EndpointKind::Registry(_) => repository.to_string(),
             EndpointKind::Layout(_) if repository.as_str().is_empty() => self.text.clone(),
-            EndpointKind::Layout(_) => format!("{}/{repository}", self.text),
+            _ => format!("{}/{repository}", self.text),
         }
     }
 
@@ -266,7 +297,7 @@ impl Endpoint {
     pub fn place(&self, repository: &Repository) -> Place {
         match &self.kind {
             EndpointKind::Registry(_) => Place::Registry(repository.to_string().into()),
-            EndpointKind::Layout(_) => self.whole(),
+            _ => self.whole(),
         }
     }
 
@@ -274,7 +305,7 @@ impl Endpoint {
     pub fn whole(&self) -> Place {
         match &self.kind {
             EndpointKind::Registry(_) => Place::Registry(self.text.as_str().into()),
-            EndpointKind::Layout(_) => Place::Layout(self.text.as_str().into()),
+            _ => Place::Layout(self.text.as_str().into()),
         }
     }
 
@@ -305,6 +336,7 @@ impl Endpoint {
                 unfinished = layouts.unfinished;
                 (layouts.repositories, None)
             }
+            (Store::Bundle(bundle), _) => (bundle.repositories(), None),
             (Store::Registry(_), None) => return Ok(None),
         };
         let provider = |repository: &Repository| match &inverse {
@@ -356,7 +388,8 @@ fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
         .iter()
         .any(|end| directory.ends_with(end));
     if is_archive && !Path::new(directory).is_dir() {
-        let expected = "oci-layout:DIR, where DIR is a directory and no archive";
+        let expected =
+            "oci-layout:DIR, where DIR is a directory; a bundle of `tfoci copy` is bundle:FILE";
         return Err(AddressError::not_store(text, expected));
     }
     let symbols = ["${", "%{", "{hostname}", "{namespace}", "{type}"];

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::phrases::{by, marker, received_bytes, repeated, sent, unauthorized, user};
+use super::phrases::{by, marker, of_member, received_bytes, repeated, sent, unauthorized, user};
 use super::requested::Requested;
 use crate::blob::{self, ReadError};
 use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, first_line, printable_path, said};
+use crate::error::{Category, FEW, first_line, listed, printable, printable_path, said};
 use crate::http::{self, Transient};
 use crate::json;
 use crate::oci::{self, Part, Refusal, Repository, Tag};
@@ -256,6 +256,30 @@ pub enum Error {
     /// A layout without an `index.json`, or a link that leads nowhere: a part may be missing, or its disk is not mounted.
     #[error("the layout {} is incomplete\n  expected its index.json", printable_path(.path))]
     Incomplete { path: PathBuf },
+    /// A file is not a bundle as tfoci writes it, or a bundle cannot be written.
+    #[error("cannot {action} the bundle{}\n  expected {expected}\n  received {}", of_member(.path.as_deref(), .member), printable(.received))]
+    Bundle {
+        /// `use` or `write`
+        action: &'static str,
+        path: Option<PathBuf>,
+        /// The member; empty where none can be named.
+        member: String,
+        expected: String,
+        received: String,
+    },
+    /// A delta leaves out a blob, which the target of a copy has.
+    #[error("the package {digest} is not in this delta")]
+    LeftOut { digest: Digest },
+    /// A part of a set is not there.
+    #[error("a part of the bundle is missing\n  expected {}\n  left out {}", printable_path(.path), listed(.versions, FEW))]
+    MissingPart {
+        path: PathBuf,
+        /// The versions that only this part, or another missing one, has.
+        versions: Vec<String>,
+    },
+    /// Only `copy` writes bundles.
+    #[error("a bundle is written by `tfoci copy` only")]
+    ReadOnly,
     /// There is no store at the path.
     #[error("{}", if *.is_directory { format!("no OCI image layout is in {}", printable_path(.path)) } else { format!("cannot find the directory {}", printable_path(.path)) })]
     NoStore {
@@ -351,13 +375,16 @@ impl Error {
             | Self::TooLarge { .. }
             | Self::TooManyParts { .. }
             | Self::TooManyEntries { .. }
+            | Self::Bundle { .. }
             | Self::Incomplete { .. } => Category::Malformed,
             Self::Missing { .. }
+            | Self::LeftOut { .. }
+            | Self::MissingPart { .. }
             | Self::NoStore { .. }
             | Self::NoParent { .. }
             | Self::NoRepository { .. }
             | Self::NoRegistry { .. } => Category::NotFound,
-            Self::IsRepository { .. } => Category::Usage,
+            Self::IsRepository { .. } | Self::ReadOnly => Category::Usage,
             Self::Http(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::ListRefused(error) => error.category(),

@@ -47,6 +47,13 @@ impl Hint for Error {
             Self::Incomplete { .. } | Self::LayoutIndex { .. } | Self::Marker { .. } => {
                 "restore the file; or delete this directory, and mirror, copy or push its versions again"
             }
+            Self::ReadOnly => {
+                "write into a layout or a registry, and then run `tfoci copy --from STORE --to bundle:FILE`"
+            }
+            Self::LeftOut { .. } => "copy the delta into the store that has the rest",
+            Self::Bundle { action: "use", .. } => {
+                "carry it over again: `tfoci verify` checks it before it leaves"
+            }
             Self::NoStore { .. } => {
                 "check the path: `tfoci push`, `mirror` and `copy` create a store there"
             }

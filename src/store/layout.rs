@@ -25,12 +25,13 @@ use futures_util::StreamExt as _;
 use self::last_index::LastIndex;
 pub use self::writers::LayoutLock;
 use self::writers::Writers;
+use super::document::document;
 use super::{At, Error, PutError, StoreBlob};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, proven};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::{self, Staged};
 use crate::event::Transfer;
-use crate::oci::{self, Descriptor, LARGEST_READ, Part, RawManifest, Refusal, Repository, Tag};
+use crate::oci::{self, Descriptor, Part, RawManifest, Refusal, Repository, Tag};
 use crate::release::Expected;
 
 /// The name of the lock file of a layout, which stays in its directory.
@@ -81,25 +82,8 @@ impl Layout {
         entry: &Descriptor,
         what: Part,
     ) -> Result<Option<RawManifest>, Error> {
-        let expected = entry.expected_of(what)?;
-        let Expected { digest, size } = expected;
-        if size > LARGEST_READ {
-            return Err(Refusal::TooLarge { what, size }.into());
-        }
-        let bytes = match proven(&self.blob(repository, expected)).await {
-            Ok(body) => body.collect(size).await,
-            Err(error) => Err(error),
-        };
-        match bytes.map_err(|source| Error::reading(what, digest, source)) {
-            Ok(bytes) => Ok(Some(RawManifest {
-                media_type: entry.media_type.clone(),
-                artifact_type: entry.artifact_type.clone(),
-                bytes: bytes.into(),
-                expected,
-            })),
-            Err(Error::Missing { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let blob = self.blob(repository, entry.expected_of(what)?);
+        document(&blob, entry, what).await
     }
 
     /// Hard-links a blob from another file, or from another repository of this layout, if that copy is undamaged.

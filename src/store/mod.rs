@@ -7,10 +7,13 @@
 //! | store | address | |
 //! | --- | --- | --- |
 //! | [`Layout`] | `oci-layout:DIR` | OCI image layouts on disk, one for each provider |
+//! | [`Bundle`] | `bundle:FILE` | one tar, which is never changed |
 //! | [`Registry`] | `REGISTRY/REPOSITORY` | OCI registries |
 
 pub mod artifact;
 mod blob;
+pub mod bundle;
+mod document;
 pub mod endpoint;
 mod error;
 mod hint;
@@ -25,6 +28,7 @@ mod requested;
 
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use blob::StoreBlob;
+pub use bundle::Bundle;
 pub use endpoint::Endpoint;
 pub use error::Error;
 pub use layout::Layout;
@@ -47,9 +51,19 @@ pub enum Store {
     Layout(Layout),
     /// OCI registries.
     Registry(Registry),
+    /// Bundles.
+    Bundle(Bundle),
 }
 
 impl Store {
+    /// Why a part of the store may be missing, if that is known when it is opened.
+    pub fn incomplete(&self) -> Option<Error> {
+        match self {
+            Self::Bundle(bundle) => bundle.incomplete(),
+            _ => None,
+        }
+    }
+
     /// The store, unless its directory is empty: where no disk is mounted, there may be an empty directory.
     ///
     /// # Errors

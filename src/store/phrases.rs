@@ -1,7 +1,9 @@
 //! Phrases in the messages of errors.
 
+use std::path::Path;
+
 use crate::credentials::FoundIn;
-use crate::error::{Category, printable};
+use crate::error::{Category, printable, printable_path};
 use crate::json;
 use crate::oci;
 
@@ -53,4 +55,11 @@ pub(super) fn marker(content: Option<&[u8]>) -> String {
         None if content.is_empty() => "an empty file".to_owned(),
         None => format!("a file of {} bytes without a version", content.len()),
     }
+}
+
+/// Names a bundle and its member, as far as they can be named.
+pub(super) fn of_member(path: Option<&Path>, member: &str) -> String {
+    let path = path.map(|path| format!(" {}", printable_path(path)));
+    let member = (!member.is_empty()).then(|| format!("\n  member {}", printable(member)));
+    format!("{}{}", path.unwrap_or_default(), member.unwrap_or_default())
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
 use super::artifact::{Artifact, StoredEvidence, StoredPackage};
-use super::{At, Error, Store, StoreBlob};
+use super::{At, Bundle, Error, Store, StoreBlob};
 use crate::blob::proven;
 use crate::credentials::Credentials;
 use crate::digest::Digest;
@@ -41,11 +41,17 @@ impl Repo {
         }
     }
 
+    /// The repository's name in its store.
+    pub fn repository(&self) -> &Repository {
+        &self.name
+    }
+
     /// The repository, as messages name it: in full, with the store's prefix.
     pub fn place(&self) -> Place {
         match &self.store {
             Store::Layout(layout) => Place::Layout(layout.name(&self.name).into()),
             Store::Registry(_) => Place::Registry(self.name.to_string().into()),
+            Store::Bundle(bundle) => Place::Layout(bundle.name(&self.name).into()),
         }
     }
 
@@ -53,7 +59,7 @@ impl Repo {
     pub fn incomplete(&self) -> Option<Error> {
         match &self.store {
             Store::Layout(layout) => layout.incomplete(&self.name),
-            Store::Registry(_) => None,
+            Store::Registry(_) | Store::Bundle(_) => None,
         }
         .map(|path| Error::Incomplete { path })
     }
@@ -62,7 +68,7 @@ impl Repo {
     pub fn is_begun(&self) -> bool {
         match &self.store {
             Store::Layout(layout) => layout.is_begun(&self.name),
-            Store::Registry(_) => false,
+            Store::Registry(_) | Store::Bundle(_) => false,
         }
     }
 
@@ -89,6 +95,7 @@ impl Repo {
         match &self.store {
             Store::Layout(layout) => layout.tags(&self.name),
             Store::Registry(registry) => registry.tags(&self.name).await,
+            Store::Bundle(bundle) => Ok(bundle.tags(&self.name)),
         }
     }
 
@@ -100,6 +107,7 @@ impl Repo {
         let raw = match &self.store {
             Store::Layout(layout) => layout.manifest(&self.name, at).await?,
             Store::Registry(registry) => registry.manifest(&self.name, at).await?,
+            Store::Bundle(bundle) => bundle.manifest(&self.name, at).await?,
         };
         if let (At::Tag(tag), Some((pinned, expected)), Some(raw)) = (at, &self.pinned, &raw)
             && pinned == tag
@@ -122,6 +130,7 @@ impl Repo {
         match &self.store {
             Store::Layout(layout) => layout.digest(&self.name, tag),
             Store::Registry(registry) => registry.digest(&self.name, tag).await,
+            Store::Bundle(bundle) => bundle.digest(&self.name, tag),
         }
     }
 
@@ -130,6 +139,7 @@ impl Repo {
         match &self.store {
             Store::Layout(layout) => layout.blob(&self.name, expected),
             Store::Registry(registry) => StoreBlob::Registry(registry.blob(&self.name, expected)),
+            Store::Bundle(bundle) => StoreBlob::Bundle(bundle.blob(expected)),
         }
     }
 
@@ -141,13 +151,27 @@ impl Repo {
         match &self.store {
             Store::Layout(layout) => Ok(layout.blob_size(&self.name, expected)),
             Store::Registry(registry) => registry.stored_size(&self.name, expected).await,
+            Store::Bundle(bundle) => bundle.blob_size(expected),
         }
+    }
+
+    /// The bundle that it is in.
+    pub fn bundle(&self) -> Option<&Bundle> {
+        match &self.store {
+            Store::Bundle(bundle) => Some(bundle),
+            Store::Layout(_) | Store::Registry(_) => None,
+        }
+    }
+
+    /// Whether it is in a delta that leaves out this package, for a target that has it.
+    pub fn omits(&self, package: &Digest) -> bool {
+        self.bundle().is_some_and(|bundle| bundle.omits(package))
     }
 
     /// The host of the registry, with its port; `None` for a layout.
     pub fn registry_host(&self) -> Option<&str> {
         match &self.store {
-            Store::Layout(_) => None,
+            Store::Layout(_) | Store::Bundle(_) => None,
             Store::Registry(_) => Some(self.name.host_and_name().0),
         }
     }
@@ -165,7 +189,7 @@ impl Repo {
     /// The registry does not answer with success.
     pub async fn check_root(&self) -> Result<(), Error> {
         match &self.store {
-            Store::Layout(_) => Ok(()),
+            Store::Layout(_) | Store::Bundle(_) => Ok(()),
             Store::Registry(registry) => registry.check_root(&self.name).await,
         }
     }

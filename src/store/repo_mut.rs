@@ -53,7 +53,7 @@ impl RepoMut {
     pub fn refuses_incomplete(&self) -> bool {
         match &self.store {
             // Users and other tools can delete files from a directory.
-            Store::Layout(_) => false,
+            Store::Layout(_) | Store::Bundle(_) => false,
             Store::Registry(_) => true,
         }
     }
@@ -61,7 +61,7 @@ impl RepoMut {
     /// Whether the store has accepted evidence in this run, or refused it; `None` if neither is known. tfoci sends no evidence after a refusal.
     pub fn takes_evidence(&self) -> Option<bool> {
         match &self.store {
-            Store::Layout(_) => Some(true),
+            Store::Layout(_) | Store::Bundle(_) => Some(true),
             Store::Registry(registry) => registry.takes_evidence(&self.name),
         }
     }
@@ -83,7 +83,7 @@ impl RepoMut {
     ) -> Result<Option<LayoutLock>, Error> {
         match &self.store {
             Store::Layout(layout) => layout.lock(&self.name, alone, reporter).await.map(Some),
-            Store::Registry(_) => Ok(None),
+            Store::Registry(_) | Store::Bundle(_) => Ok(None),
         }
     }
 
@@ -96,6 +96,7 @@ impl RepoMut {
         match &self.store {
             Store::Layout(layout) => Ok(layout.has_blob(&self.name, &expected)),
             Store::Registry(registry) => registry.has_manifest(&self.name, entry).await,
+            Store::Bundle(_) => Err(Error::ReadOnly),
         }
     }
 
@@ -107,6 +108,7 @@ impl RepoMut {
         match &self.store {
             Store::Layout(layout) => Ok(layout.has_blob(&self.name, expected)),
             Store::Registry(registry) => registry.has_blob(&self.name, expected).await,
+            Store::Bundle(_) => Err(Error::ReadOnly),
         }
     }
 
@@ -122,6 +124,7 @@ impl RepoMut {
         match &self.store {
             Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
             Store::Registry(registry) => registry.put_blob(&self.name, blob, lookup).await,
+            Store::Bundle(_) => Err(Error::ReadOnly.into()),
         }
     }
 
@@ -133,6 +136,7 @@ impl RepoMut {
         match &self.store {
             Store::Layout(layout) => layout.put_manifest(&self.name, manifest),
             Store::Registry(registry) => registry.put_manifest(&self.name, manifest).await,
+            Store::Bundle(_) => Err(Error::ReadOnly),
         }
     }
 
@@ -153,6 +157,7 @@ impl RepoMut {
                 layout.tag(&self.name, moves).await
             }
             Store::Registry(registry) => registry.tag(&self.name, below, moves, others).await,
+            Store::Bundle(_) => Err(Error::ReadOnly),
         }
     }
 
@@ -163,7 +168,7 @@ impl RepoMut {
     pub async fn sweep(&self) -> Result<(), Error> {
         match &self.store {
             Store::Layout(layout) => layout.sweep(&self.name).await,
-            Store::Registry(_) => Ok(()),
+            Store::Registry(_) | Store::Bundle(_) => Ok(()),
         }
     }
 }

@@ -25,6 +25,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::{StreamExt as _, future, stream};
 
 use crate::authentication::{Note, Status};
+use crate::blob;
 use crate::constraint::VersionConstraints;
 use crate::error::{Category, printable};
 use crate::event::{Event, Reporter, Subject};
@@ -369,13 +370,22 @@ impl Journey<'_> {
                 return (None, Some(at(found, &entry.digest)));
             }
         };
-        // With `deep`, its bytes tell.
-        if self.options.deep {
+        // With `deep`, its bytes tell. The target of a delta has what it leaves out.
+        if self.options.deep || repo.omits(&package.layer.expected.digest) {
             return (Some(package), None);
         }
         let (what, expected) = (Part::Package, package.layer.expected);
         let (size, digest) = (expected.size, expected.digest);
-        let found = match repo.blob_size(&expected).await {
+        // A bundle was carried, so its bytes are read where it leaves and where it arrives.
+        let found = match repo.bundle() {
+            None => repo.blob_size(&expected).await,
+            Some(_) => {
+                let read = blob::verify(&repo.blob(expected)).await;
+                let read = read.map_err(|error| store::Error::reading(what, digest, error));
+                read.map(|_| Some(size))
+            }
+        };
+        let found = match found {
             Ok(Some(received)) if received == size => return (Some(package), None),
             Ok(Some(received)) => {
                 let message = format!(
@@ -413,7 +423,8 @@ impl Journey<'_> {
     async fn deep(&self, examined: &Examined<StoreBlob>) -> Vec<Finding> {
         let from = &self.task.from;
         let subject = Subject::version(&from.provider, &examined.version);
-        let packages = examined.packages.iter();
+        let is_there = |one: &&StoredPackage| !from.repo.omits(&one.layer.expected.digest);
+        let packages = examined.packages.iter().filter(is_there);
         let sizes = packages.clone().map(|package| package.layer.expected.size);
         self.reporter.report(Event::planned(subject.clone(), sizes));
         let downloads = packages.map(|package| {

@@ -107,7 +107,15 @@ fn said(run: &Run) -> String {
 
 #[test]
 fn clients_install_through_both_protocols() {
-    let store = store();
+    install_through_both_protocols(&store());
+}
+
+#[test]
+fn clients_install_from_a_bundle() {
+    install_through_both_protocols(&store().bundled());
+}
+
+fn install_through_both_protocols(store: &Store) {
     let hash = sha256(TOKEN.as_bytes());
     store
         .scene
@@ -125,7 +133,7 @@ fn clients_install_through_both_protocols() {
         for client in clients() {
             for through_mirror in [true, false] {
                 let attempt = Attempt {
-                    store: &store,
+                    store,
                     server: &server,
                     client,
                     through_mirror,

@@ -120,6 +120,17 @@ impl Store {
         Some(store)
     }
 
+    /// The same store as a bundle.
+    pub fn bundled(self) -> Self {
+        let to = "bundle:store.tar";
+        let arguments = ["copy", "--from", &self.from, "--to", to, "-q"];
+        self.scene.tfoci(arguments).succeeds();
+        Self {
+            from: to.to_owned(),
+            ..self
+        }
+    }
+
     /// The directory of a provider in a layout.
     pub fn repository(&self, address: &str) -> PathBuf {
         self.scene.path("store").join(address)
@@ -190,7 +201,7 @@ impl Store {
 
     /// The arguments for a registry without TLS.
     fn network(&self) -> &'static [&'static str] {
-        match self.from.starts_with("oci-layout:") {
+        match self.from.starts_with("oci-layout:") || self.from.starts_with("bundle:") {
             true => &[],
             false => &["--plain-http", "127.0.0.1"],
         }

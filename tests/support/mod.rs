@@ -25,6 +25,8 @@ pub mod server;
 pub mod shape;
 pub mod signer;
 pub mod tamper;
+#[cfg(unix)]
+pub mod tar;
 #[cfg(target_os = "linux")]
 pub mod terminal;
 pub mod tls;

@@ -11,9 +11,11 @@ mod totals;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use indicatif::HumanBytes;
 use serde::Serialize;
 
 use tfoci::address::ProviderAddr;
+use tfoci::copy::Bundled;
 use tfoci::error::{Category, FEW, counted, listed, printable_path};
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;
@@ -82,6 +84,8 @@ struct Run {
     pins: Vec<json::Pin>,
     /// The versions that were deleted, or would be.
     deleted: Vec<json::Deleted>,
+    /// The files of the bundle that were written, or would be.
+    bundles: Vec<Bundled>,
     /// The published versions that the store no longer has.
     withdrawn: Vec<String>,
     /// An error that is not about a version.
@@ -102,6 +106,9 @@ struct Document<'a> {
     /// The versions that `site --delete` deleted, or would delete.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     deleted: &'a [json::Deleted],
+    /// The files of the bundle that `copy` wrote, or would write.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    bundles: &'a [Bundled],
     /// The bytes of the packages that were written into a store.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
@@ -153,6 +160,7 @@ impl Report {
             left_out: 0,
             pins: Vec::new(),
             deleted: Vec::new(),
+            bundles: Vec::new(),
             withdrawn: Vec::new(),
             error: None,
             alike: Alike::default(),
@@ -240,6 +248,31 @@ impl Report {
             let version = Subject::version(&deleted.provider, &deleted.version);
             self.printer.line(Tone::Plain, verb, &version.to_string());
             run.deleted.push(deleted);
+        });
+    }
+
+    /// Adds a file of a bundle that was written, or would be.
+    pub(super) fn bundled(&self, bundled: Bundled) {
+        self.change(|run| {
+            let verb = match run.extent.dry_run {
+                true => "Would write",
+                false => "Wrote",
+            };
+            let path = bundled.path.as_deref().map(printable_path);
+            let path = path.unwrap_or_else(|| "to the standard output".to_owned());
+            let versions = counted(bundled.versions, "version");
+            let omitted = match bundled.omitted {
+                0 => String::new(),
+                bytes => format!(", without {} that the far side has", HumanBytes(bytes)),
+            };
+            let digest = bundled.digest.map(|digest| format!("  {digest}"));
+            let digest = digest.unwrap_or_default();
+            let text = format!(
+                "{path} ({}, {versions}{omitted}){digest}",
+                HumanBytes(bundled.size)
+            );
+            self.printer.line(Tone::Done, verb, &text);
+            run.bundles.push(bundled);
         });
     }
 
@@ -351,6 +384,7 @@ impl Run {
             files,
             pins: &self.pins,
             deleted: &self.deleted,
+            bundles: &self.bundles,
             bytes: http.map(|_| self.totals.written),
             requests: http.map(Http::requests),
             error: interruption.or_else(|| self.error.as_ref().map(json::Error::from)),

@@ -97,7 +97,10 @@ impl Row {
             },
             totals,
             authentication: published.authentication.clone(),
-            results: vec![published.reference.clone()],
+            // A bundle that goes to a pipe cannot be referred to.
+            results: Vec::from_iter(
+                Some(published.reference.clone()).filter(|one| !one.is_empty()),
+            ),
             error: None,
             document: (format == Format::Json).then_some(Document::Published(Box::new(published))),
         }

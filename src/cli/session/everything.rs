@@ -37,11 +37,12 @@ impl Everything {
         !tags.is_ok_and(|tags| tags.is_none_or(|tags| tags.is_empty()))
     }
 
-    /// The failure because of an incomplete layout: a command that reads everything has not read its provider.
+    /// The failure because of an incomplete layout, or a missing part of a bundle: a command that reads everything has not read its provider.
     pub(in crate::cli) fn failure(&self) -> Option<CommandError> {
-        let path = self.listed.unfinished.first()?.clone();
-        let incomplete = Problem::from(store::Error::Incomplete { path });
-        Some(Failure::from(incomplete).into())
+        let path = self.listed.unfinished.first().cloned();
+        let incomplete = path.map(|path| store::Error::Incomplete { path });
+        let incomplete = incomplete.or_else(|| self.store.incomplete())?;
+        Some(Failure::from(Problem::from(incomplete)).into())
     }
 
     /// Prints which repositories are left out, and which host was assumed.

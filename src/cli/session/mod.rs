@@ -23,7 +23,7 @@ use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
-use tfoci::error::{FEW, listed, printable, printable_path};
+use tfoci::error::{FEW, OneLine, listed, printable, printable_path};
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::http::{self, Http};
 use tfoci::jobs::Jobs;
@@ -271,7 +271,7 @@ impl Session {
         if place::is_source(text) {
             let text = Shown::from(text);
             return Err(CommandError::usage(format!(
-                "`{text}` is not a store\n  expected oci-layout:DIR, or a registry's repository template"
+                "`{text}` is not a store\n  expected oci-layout:DIR, bundle:FILE, or a registry's repository template"
             ))
             .advising("`tfoci mirror ADDR --to STORE` copies from it into a store"));
         }
@@ -291,7 +291,11 @@ impl Session {
         registry: Registry,
     ) -> Result<Store, store::Error> {
         self.warn_of_shared(endpoint);
-        endpoint.read(registry)
+        let store = endpoint.read(registry)?;
+        if let Some(error) = store.incomplete() {
+            self.printer.warn_once(OneLine(&error).to_string());
+        }
+        Ok(store)
     }
 
     /// Warns of a template to which tfoci writes nothing, since two providers can have the same repository.

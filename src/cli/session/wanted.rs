@@ -221,16 +221,24 @@ impl Session {
 impl Reference {
     /// The repository, and the tag of the version in it.
     fn open(&self, registry: &Registry) -> Result<(Repo, Tag), CommandError> {
-        let endpoint = Endpoint::parse(&self.repository, true).map_err(Failure::from)?;
+        let bundled = self.repository.starts_with("bundle:");
+        let bundled = bundled.then(|| provider_of_directory(&self.repository));
+        let bundled = bundled
+            .flatten()
+            .and_then(|one| Repository::of_provider(&one).ok());
+        let file = bundled.as_ref().and_then(|one| {
+            let directory = self.repository.strip_suffix(one.as_str())?;
+            directory.strip_suffix('/')
+        });
+        let address = file.unwrap_or(&self.repository);
+        let endpoint = Endpoint::parse(address, file.is_none()).map_err(Failure::from)?;
         let store = endpoint.read(registry.clone()).map_err(Failure::from)?;
-        let name = match &store {
-            Store::Layout(_) => Repository::root(),
-            Store::Registry(_) => {
-                let text = self.text.clone();
-                let named = Repository::in_registry(&self.repository);
-                named.map_err(|_| no_reference(&text))?
-            }
+        let name = match (&store, bundled) {
+            (Store::Registry(_), _) => Repository::in_registry(&self.repository).ok(),
+            (Store::Layout(_), _) => Some(Repository::root()),
+            (Store::Bundle(_), bundled) => bundled,
         };
+        let name = name.ok_or_else(|| no_reference(&self.text))?;
         let tag = Tag::of_version(&self.version).map_err(Failure::from)?;
         let repo = Repo::new(store, name);
         let repo = match &self.digest {
@@ -315,7 +323,8 @@ fn is_repository_of(repository: &str, provider: &ProviderAddr, default_host: &Ho
 
 /// The provider of a layout below a directory of layouts.
 fn provider_of_directory(repository: &str) -> Option<ProviderAddr> {
-    let directory = repository.strip_prefix("oci-layout:")?;
+    let directory = repository.strip_prefix("oci-layout:");
+    let directory = directory.or_else(|| repository.strip_prefix("bundle:"))?;
     let mut parts = directory.rsplitn(4, '/');
     let (type_name, namespace, host) = (parts.next()?, parts.next()?, parts.next()?);
     Repository::of_directory(&format!("{host}/{namespace}/{type_name}"))?.provider()

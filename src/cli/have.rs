@@ -1,0 +1,121 @@
+//! `tfoci have`: what a store has, as the base of a delta.
+
+use std::path::Path;
+
+use clap::Args;
+use futures_util::{StreamExt as _, stream};
+
+use tfoci::copy::have;
+use tfoci::digest::Digest;
+use tfoci::disk;
+use tfoci::error::printable_path;
+use tfoci::outcome::Failure;
+use tfoci::store::Registry;
+use tfoci::store::bundle::contents::FORMAT;
+use tfoci::store::bundle::{Contents, LARGEST_LIST};
+
+use super::Ending;
+use super::error::CommandError;
+use super::session::{Session, WantedVersions};
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci have --from oci-layout:mirror > have.json
+  tfoci have hashicorp/aws \\
+    --from 'registry.internal/tofu/${hostname}/${namespace}/${type}' > have.json";
+
+/// The number of providers that are read at once.
+const PROVIDERS: usize = 8;
+
+/// List what a store has, for a bundle that leaves it out
+///
+/// The list is JSON (`tfoci schema have`): each version with the digests of its index and of its packages. Carry it to the side where the internet
+/// is, and name it there: `tfoci copy --to bundle:FILE --base have.json`. Versions that the store has in part only are left out, with a warning.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The providers, with constraints on their versions [default: all that the store lists]
+    #[arg(value_name = "ADDR[@CONSTRAINTS]")]
+    providers: Vec<String>,
+    /// The store: oci-layout:DIR, or a registry's repository template
+    #[arg(long, value_name = "STORE")]
+    from: Option<String>,
+}
+
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let registry = session.registry(&session.http()?);
+    let from = session.store_for(arguments.from, &arguments.providers)?;
+    let (contents, ending) =
+        contents(&arguments.providers, from.as_deref(), &registry, session).await?;
+    session.printer.own_text(&pretty(&contents));
+    Ok(ending)
+}
+
+/// What a list says that the far side has, or an earlier bundle, and the digest of the list.
+pub(super) async fn base(
+    path: &Path,
+    session: &Session,
+) -> Result<(Contents, Digest), CommandError> {
+    let unusable = |error| CommandError::file(error, "--base");
+    let mut first = disk::Blocks::open(path, 0).map_err(unusable)?.up_to(1);
+    let first = first.next_block().map_err(unusable)?;
+    if first.is_some_and(|first| *first == *b"{") {
+        let bytes = disk::read(path, LARGEST_LIST).map_err(unusable)?;
+        let contents = Contents::read(&bytes).map_err(|error| {
+            let path = printable_path(path);
+            CommandError::usage(format!("{path} is not a list of `tfoci have`\n  {error}"))
+        })?;
+        return Ok((contents, Digest::of(&bytes)));
+    }
+    let registry = session.registry(&session.http()?);
+    let store = format!("bundle:{}", path.display());
+    let (contents, _) = contents(&[], Some(&store), &registry, session).await?;
+    let digest = Digest::of(pretty(&contents).as_bytes());
+    Ok((contents, digest))
+}
+
+/// What a store has, and whether something is missing.
+async fn contents(
+    providers: &[String],
+    from: Option<&str>,
+    registry: &Registry,
+    session: &Session,
+) -> Result<(Contents, Ending), CommandError> {
+    let wanted = session.wanted(providers, from, registry).await?;
+    let incomplete = wanted
+        .everything
+        .and_then(|everything| everything.failure());
+    let reads = wanted.versions.into_iter();
+    let reads = reads
+        .map(async |WantedVersions { selection, from }| have(&from?, &selection.constraints).await);
+    let mut versions = Vec::new();
+    let mut failed: Vec<CommandError> = incomplete.into_iter().collect();
+    let mut reads = stream::iter(reads.collect::<Vec<_>>()).buffered(PROVIDERS);
+    while let Some(read) = reads.next().await {
+        match read {
+            Ok((of_provider, damaged)) => {
+                versions.extend(of_provider);
+                for failure in damaged {
+                    let error = CommandError::from(failure);
+                    session.printer.warning(&format!("left out: {error}"));
+                }
+            }
+            Err(failure) => failed.push(Failure::into(failure)),
+        }
+    }
+    versions.sort_by(|one, other| one.address.cmp(&other.address));
+    failed
+        .iter()
+        .for_each(|error| session.printer.failure(error));
+    let contents = Contents {
+        format: FORMAT,
+        versions,
+        ..Contents::default()
+    };
+    Ok((contents, Ending::of(failed.iter())))
+}
+
+fn pretty(contents: &Contents) -> String {
+    // Plain structures can always be written.
+    serde_json::to_string_pretty(contents).unwrap_or_default()
+}

@@ -1,0 +1,83 @@
+//! The members of a bundle, as `ustar` writes them: regular files without an owner and a time.
+//!
+//! A header follows from the name and the size of its member alone. A reader therefore makes the header that it expects and compares all bytes,
+//! so that no link, sparse file, long name or extension of another tar is ever interpreted.
+
+use super::Key;
+use crate::digest::{from_hex, to_hex};
+
+/// The unit of a tar in bytes.
+pub(super) const BLOCK: u64 = 512;
+/// The blocks of zeros at the end.
+pub(super) const END: u64 = 2 * BLOCK;
+/// The first member: the tags and their manifests.
+pub(super) const INDEX: &str = "index.json";
+/// The second member: the contents list.
+pub(super) const CONTENTS: &str = "tfoci-bundle.json";
+/// The third member, which makes it a layout.
+pub(super) const MARKER: &str = "oci-layout";
+
+/// The directory of the blobs.
+const BLOBS: &str = "blobs/sha256/";
+/// The largest size that the header can state, in bytes.
+pub(super) const LARGEST: u64 = (8 << 30) - 1;
+
+/// The name of a blob's member.
+pub(super) fn blob_name(key: &Key) -> String {
+    format!("{BLOBS}{}", to_hex(key))
+}
+
+/// The SHA-256 of the blob that a member is.
+pub(super) fn key_of(name: &str) -> Option<Key> {
+    // Another spelling would be another name.
+    from_hex(name.strip_prefix(BLOBS)?)
+}
+
+/// The bytes that a member of this size takes, with its header and what fills its last block.
+pub(super) fn length(size: u64) -> u64 {
+    BLOCK + size.next_multiple_of(BLOCK)
+}
+
+/// A header.
+pub(super) fn header(name: &str, size: u64) -> Vec<u8> {
+    let mut header = vec![0; BLOCK as usize];
+    let mut put = |at: usize, text: &str| {
+        let places = header.iter_mut().skip(at);
+        places
+            .zip(text.bytes())
+            .for_each(|(place, byte)| *place = byte);
+    };
+    put(0, name);
+    for (at, text) in [(100, "0000644"), (108, "0000000"), (116, "0000000")] {
+        put(at, text);
+    }
+    put(124, &format!("{size:011o}"));
+    put(136, "00000000000");
+    put(148, "        0");
+    put(257, "ustar");
+    put(263, "00");
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    let sum = format!("{sum:06o}\0 ");
+    let places = header.iter_mut().skip(148);
+    places
+        .zip(sum.bytes())
+        .for_each(|(place, byte)| *place = byte);
+    header
+}
+
+/// The name and size that a header states; `None` unless it is exactly the header of such a member.
+pub(super) fn read(bytes: &[u8]) -> Option<(String, u64)> {
+    let name = bytes.get(..100)?.split(|byte| *byte == 0).next()?;
+    let name = std::str::from_utf8(name).ok()?;
+    let size = std::str::from_utf8(bytes.get(124..135)?).ok()?;
+    let size = u64::from_str_radix(size, 8).ok()?;
+    (header(name, size) == bytes).then(|| (name.to_owned(), size))
+}
+
+/// A member as a whole.
+pub(super) fn member(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let mut member = header(name, bytes.len() as u64);
+    member.extend_from_slice(bytes);
+    member.resize(member.len().next_multiple_of(BLOCK as usize), 0);
+    member
+}
