@@ -48,7 +48,7 @@ type Members = HashMap<Key, (u64, u64)>;
 #[derive(Clone, Debug)]
 pub struct Bundle(Arc<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Inner {
     name: String,
     parts: Vec<Part>,
@@ -84,14 +84,17 @@ impl Bundle {
     /// # Errors
     /// There is no such file, it is not a bundle, or the parts are of different sets.
     pub fn open(path: &Path, name: &str) -> Result<Self, Error> {
-        let mut inner = Inner::empty(name);
-        let numbered = match path.exists() {
+        let mut inner = Inner {
+            name: name.to_owned(),
+            ..Inner::default()
+        };
+        let parts = match path.exists() {
             true => Vec::new(),
             false => parts_beside(path),
         };
-        let of_set = numbered.iter().map(PathBuf::as_path);
-        let alone = numbered.is_empty().then_some(path);
-        for path in of_set.chain(alone) {
+        // Who names one part means that one.
+        let alone = parts.is_empty().then_some(path);
+        for path in parts.iter().map(PathBuf::as_path).chain(alone) {
             let (part, tags) = Part::open(path)?;
             part.check_set(&inner.parts)?;
             for (repository, tags) in tags {
@@ -102,7 +105,6 @@ impl Bundle {
             inner.omitted.extend(omitted);
             inner.parts.push(part);
         }
-        // Who names one part means that one.
         if alone.is_none() {
             inner.missing = missing(path, &inner.parts);
         }
@@ -111,7 +113,11 @@ impl Bundle {
 
     /// A bundle that is not written yet, so that nothing is in it.
     pub fn unwritten(name: &str) -> Self {
-        Self(Arc::new(Inner::empty(name)))
+        let name = name.to_owned();
+        Self(Arc::new(Inner {
+            name,
+            ..Inner::default()
+        }))
     }
 
     /// Whether it leaves out packages that its target must have.
@@ -228,18 +234,6 @@ impl BlobSource for BundleBlob {
         }
         let blocks = Blocks::open(&part.path, at + from)?;
         Ok(Body::of_file(blocks.up_to(stored.saturating_sub(from))))
-    }
-}
-
-impl Inner {
-    fn empty(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            parts: Vec::new(),
-            tags: TagLists::new(),
-            omitted: HashSet::new(),
-            missing: None,
-        }
     }
 }
 

@@ -155,8 +155,9 @@ fn other_tools_read_a_bundle() {
             &[&["cp", "--from-oci-layout", &at][..], &to].concat(),
         );
         let tar = members(&author, "all.tar");
-        for (path, _) in judge::tree(&author.scene.path("copied/blobs/sha256")) {
-            assert!(tar.has(&path), "{path}");
+        for blob in fs::read_dir(author.scene.path("copied/blobs/sha256")).unwrap() {
+            let name = blob.unwrap().file_name().into_string().unwrap();
+            assert!(tar.has(&name), "{name}");
         }
         assert!(
             author
