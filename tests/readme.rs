@@ -267,6 +267,28 @@ fn the_example_run_prints_what_the_readme_shows() {
     }
 }
 
+/// After the commands above it.
+#[test]
+fn the_lines_about_closed_networks_run() {
+    let scene = clone();
+    let push = "tfoci push testdata/release --provider example.com/acme/demo --key testdata/release/acme.asc --to oci-layout:mirror";
+    run_ours(&scene, push).succeeds();
+    let trust = "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"testdata/release/acme.asc\"]\n";
+    scene.write("trust.toml", trust);
+    for line in block("sh", "# near side").lines() {
+        let (line, _) = line.split_once('#').unwrap_or((line, ""));
+        match line.split_once(" > ") {
+            Some(_) => run_into_file(&scene, line.trim_end()),
+            None if line.starts_with("tfoci ") => {
+                drop(run_ours(&scene, line.trim_end()).succeeds())
+            }
+            None => drop(scene.run("sh", ["-c", line]).succeeds()),
+        }
+    }
+    let list = fs::read_to_string(scene.path("have.json")).unwrap();
+    assert!(list.contains("example.com/acme/demo"), "{list}");
+}
+
 #[test]
 fn files_named_for_newcomers_exist() {
     let text = fs::read_to_string("CONTRIBUTING.md").unwrap();
