@@ -273,8 +273,6 @@ fn the_lines_about_closed_networks_run() {
     let scene = clone();
     let push = "tfoci push testdata/release --provider example.com/acme/demo --key testdata/release/acme.asc --to oci-layout:mirror";
     run_ours(&scene, push).succeeds();
-    let trust = "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"testdata/release/acme.asc\"]\n";
-    scene.write("trust.toml", trust);
     for line in block("sh", "# near side").lines() {
         let (line, _) = line.split_once('#').unwrap_or((line, ""));
         match line.split_once(" > ") {
