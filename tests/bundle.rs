@@ -56,6 +56,18 @@ fn push(author: &Author, name: &str, version: &str, size: usize) {
     author.tfoci(&[&arguments[..], &to].concat()).succeeds();
 }
 
+/// Pushes the packages of `demo` 1.0.0 under the address of another host.
+fn push_elsewhere(author: &Author) {
+    let other = [
+        "push",
+        "dist-demo-1.0.0",
+        "--provider",
+        "example.com/acme/demo",
+    ];
+    let to = ["--key", "acme.asc", "--to", "oci-layout:store"];
+    author.tfoci(&[&other[..], &to].concat()).succeeds();
+}
+
 /// Bytes that do not compress.
 fn noise(seed: &str, size: usize) -> Vec<u8> {
     let mut state = seed.bytes().fold(1_u64, |sum, byte| {

@@ -240,9 +240,7 @@ impl Output {
         bundled.size = size;
         Ok((bundled, lists, members))
     }
-}
 
-impl Output {
     fn impossible(&self, expected: &str, received: &str) -> Error {
         refused("write", self.path.as_deref(), "", expected, received)
     }

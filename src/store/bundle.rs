@@ -9,7 +9,7 @@
 //!
 //! The same versions give the same file on every machine: members have no time and no owner, and each blob is stored once. A bundle is written
 //! by [`copy`](crate::copy) and never changed. It is read at offsets: its lists when it is opened, and the headers of its members once, when the
-//! first blob is read. A reader accepts only the bytes that a writer would have written. OCI tools read it too.
+//! first blob is read. A reader refuses members and orders that a writer would not have written. OCI tools read it too.
 
 pub mod contents;
 mod file;

@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::{bundled, copy, filled, members, push, zips};
+use super::{bundled, copy, filled, members, push, push_elsewhere, zips};
 use crate::support::author::Author;
 use crate::support::judge;
 
@@ -142,14 +142,7 @@ fn a_base_that_lies_cannot_leave_a_hole() {
 fn a_package_counts_for_its_own_provider_only() {
     let author = sides();
     have(&author, "oci-layout:far");
-    let other = [
-        "push",
-        "dist-demo-1.0.0",
-        "--provider",
-        "example.com/acme/demo",
-    ];
-    let to = ["--key", "acme.asc", "--to", "oci-layout:store"];
-    author.tfoci(&[&other[..], &to].concat()).succeeds();
+    push_elsewhere(&author);
     bundled(&author, "delta.tar", &["--base", "have.json"]);
     copy(&author, "bundle:delta.tar", "oci-layout:far", &[]).succeeds();
     author

@@ -3,7 +3,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use super::{HOST, bundled, copy, filled, members, push, zips};
+use super::{HOST, bundled, copy, filled, members, push, push_elsewhere, zips};
 use crate::support::author::Author;
 use crate::support::docker_registry::{Options, Program};
 use crate::support::judge;
@@ -115,15 +115,7 @@ fn layouts_registries_bundles_and_pipes_give_the_same_file() {
 fn a_package_that_versions_share_is_there_once() {
     let author = filled();
     let before = members(author_bundle(&author), "all.tar").0.len();
-    // The same zips under another address.
-    let folder = [
-        "push",
-        "dist-demo-1.0.0",
-        "--provider",
-        "example.com/acme/demo",
-    ];
-    let to = ["--key", "acme.asc", "--to", "oci-layout:store"];
-    author.tfoci(&[&folder[..], &to].concat()).succeeds();
+    push_elsewhere(&author);
     let after = members(author_bundle(&author), "all.tar");
     after.assert_sound();
     // An index and the manifest of its evidence; the platforms and the documents are shared, too.

@@ -1,7 +1,7 @@
 //! The contents list of a bundle, `tfoci-bundle.json`, and what `tfoci have` prints.
 //!
 //! People and scripts read the list before they carry a bundle, and a reader learns from it which blobs a delta leaves out. It proves nothing:
-//! digests and signatures decide. Its bytes follow from its content, so a reader refuses every other spelling.
+//! digests and signatures decide. A reader refuses a list with other versions than `index.json` has.
 
 use std::collections::BTreeMap;
 

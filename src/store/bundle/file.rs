@@ -16,8 +16,8 @@ use crate::oci::{self, INDEX};
 use crate::release::Expected;
 use crate::store::{Error, PutError};
 
-/// The number of parts that are looked for.
-const MOST_PARTS: usize = 1_000;
+/// The number of parts that are looked for: six terabytes on compact discs.
+const MOST_PARTS: usize = 10_000;
 
 /// The first members of a file.
 #[derive(Debug)]
