@@ -9,12 +9,10 @@
 mod error;
 mod pieces;
 mod proof;
-mod shared;
 mod transfer;
 
 pub use error::{Error, ReadError};
 pub use pieces::Pieces;
-pub use shared::Shared;
 pub(crate) use transfer::verify;
 pub use transfer::{MOST_RESUMPTIONS, proven};
 

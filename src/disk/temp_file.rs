@@ -83,15 +83,6 @@ impl TempFileWriter {
         written.map_err(|source| failed("write", source))
     }
 
-    /// Writes bytes at an offset. Readers may read the preceding bytes at the same time.
-    ///
-    /// # Errors
-    /// The system reported an error, such as a full disk.
-    pub fn write_at(&self, bytes: &[u8], at: u64) -> Result<(), Error> {
-        let written = write_at(&self.0, bytes, at);
-        written.map_err(|source| failed("write", source))
-    }
-
     /// Reads the bytes that are written so far, from an offset.
     pub fn reader(&self, from: u64) -> Reader {
         Reader {

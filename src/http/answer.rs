@@ -171,13 +171,6 @@ impl Answer {
         secret::hide(&self.secrets, text)
     }
 
-    /// Replaces the permit to download from its host. Without one, the body must not be read.
-    pub fn set_permit(&mut self, permit: Option<Permit>) {
-        if let AnswerBody::Incoming(incoming) = &mut self.body {
-            incoming._permit = permit;
-        }
-    }
-
     /// The body as a stream, which takes it out of the answer.
     pub fn chunks(&mut self) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static + use<> {
         let url = self.shown();

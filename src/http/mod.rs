@@ -144,11 +144,6 @@ impl Http {
         }
     }
 
-    /// Waits for a permit to download from the host of a URL, for an answer [whose permit was given up](Answer::set_permit).
-    pub async fn download_permit(&self, url: &Url) -> Permit {
-        self.shared.limits.permit(url, RequestClass::Download).await
-    }
-
     /// The base URL of a host that the user named.
     ///
     /// # Errors

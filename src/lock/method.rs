@@ -17,7 +17,7 @@ use super::Task;
 #[derive(Clone)]
 pub enum Method {
     /// A store, as of `oci_mirror`.
-    Store(StoredProvider),
+    Store(Box<StoredProvider>),
     /// An origin or a mirror, as of `direct`, `network_mirror` and `filesystem_mirror`.
     Source(Source),
 }

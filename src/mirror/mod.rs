@@ -17,8 +17,8 @@
 //! matching version fails separately.
 //!
 //! # Several destinations
-//! A package that several destinations lack is downloaded once ([`crate::blob::Shared`]). Each destination fails separately, and every
-//! report names its destination.
+//! A package that several destinations lack is downloaded into the first one that takes it, and copied from there. Each destination fails
+//! separately, and every report names its destination.
 
 mod locks;
 mod selection;
@@ -36,7 +36,6 @@ use futures_util::{StreamExt as _, future, stream};
 
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
-use crate::disk::temp_file::{Permit, TempFileBudget};
 use crate::error::printable;
 use crate::event::{Event, Reporter, Subject, Warning};
 use crate::hash::PackageHash;
@@ -44,12 +43,12 @@ use crate::jobs::{Jobs, SideBySide};
 use crate::outcome::{At, Failure, OnResult, Problem, Published};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
-use crate::publish::{self, EvidencePolicy, Existing, PackageBlob as _};
+use crate::publish::{self, EvidencePolicy, Existing, PackageBlob};
 use crate::release::Release;
 use crate::source::{
     self, AvailableVersions, BadEntries, PackageMetadata, ReleaseAnswer, Source, SourcePackage,
 };
-use crate::store::{OtherWriters, RepoMut};
+use crate::store::{OtherWriters, RepoMut, StoreBlob};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, Verified};
 use crate::version::Version;
@@ -136,7 +135,6 @@ pub async fn mirror(
     reporter: &Arc<dyn Reporter>,
     on_result: &OnResult<'_>,
 ) {
-    let shared_files = TempFileBudget::new(options.jobs.count());
     let side_by_side = SideBySide::default();
     let mirroring = stream::iter(tasks).for_each_concurrent(PROVIDERS, async |task| {
         let journey = Journey {
@@ -144,7 +142,6 @@ pub async fn mirror(
             source,
             options,
             reporter,
-            shared_files: &shared_files,
             side_by_side: &side_by_side,
         };
         journey.run(on_result).await;
@@ -158,9 +155,6 @@ struct Journey<'a> {
     source: &'a Source,
     options: &'a Options,
     reporter: &'a Arc<dyn Reporter>,
-    /// Limits the temporary files of packages that several destinations read. A version with more packages than the limit takes the whole
-    /// budget, and creates one file per package.
-    shared_files: &'a TempFileBudget,
     side_by_side: &'a SideBySide,
 }
 
@@ -434,86 +428,45 @@ impl<'a> Journey<'a> {
         Ok(verified)
     }
 
-    /// Copies the missing packages into all destinations concurrently.
+    /// Copies the missing packages from the source into the first destination that takes them, and from there into the others.
     async fn copy(
         &self,
-        mut release: Verified<Release<PackageMetadata>>,
-        mut missing: Vec<Missing<'_>>,
+        release: Verified<Release<PackageMetadata>>,
+        missing: Vec<Missing<'_>>,
         done: &mut Vec<Outcome>,
     ) {
-        // Acquire the permit for temporary files before any response is opened, so that no open response waits for it.
-        let permit = match missing.len() > 1 {
-            true => Some(Arc::new(
-                self.shared_files.acquire(release.packages.len()).await,
-            )),
-            false => None,
-        };
-        // If more packages of unknown size are missing than responses may be open, they are copied in batches before the version is published: their
-        // responses tell the sizes.
-        while let Some(first) = source::first_unsized_batch(&release) {
-            let some = release.clone().only(|platform| first.contains(platform));
-            let Some(some) = self.packages(some, &missing, permit.as_ref(), done).await else {
-                return;
-            };
-            release = source::with_sizes(release, &some);
-            if self.options.dry_run {
-                continue;
-            }
-            let delivering = missing.into_iter().map(async |mut one| {
-                let delivered = one.deliver(some.clone()).await;
-                delivered.map_err(|error| self.unpublished(error, &some, one.target))?;
-                Ok(one)
-            });
-            missing = successes(future::join_all(delivering).await, done);
-            if missing.is_empty() {
-                return;
-            }
-        }
-        let packages = self.packages(release, &missing, permit.as_ref(), done);
-        let Some(release) = packages.await else {
-            return;
-        };
-        let publishing = missing.iter().map(async |one| {
-            let published = one.publish(release.clone()).await;
-            published.map_err(|error| self.unpublished(error, &release, one.target))
-        });
-        done.extend(future::join_all(publishing).await);
-    }
-
-    /// Requests the packages of unknown size. Their responses stay open until the packages are copied. Destinations that lack the same package
-    /// share its download. `None` after a failure, which is one of every destination.
-    async fn packages(
-        &self,
-        release: Verified<Release<PackageMetadata>>,
-        missing: &[Missing<'_>],
-        permit: Option<&Arc<Permit>>,
-        done: &mut Vec<Outcome>,
-    ) -> Option<Verified<Release<SourcePackage>>> {
         let subject = Subject::version(&release.provider, &release.version);
         let release = match source::complete(release).await {
             Ok(release) => release,
             Err(error) => {
                 let failure = self.at_source(error, subject);
                 done.extend(missing.iter().map(|one| Err(one.target.failed(&failure))));
-                return None;
+                return;
             }
         };
-        let Some(permit) = permit else {
-            return Some(release);
-        };
-        let packages = release.packages.iter().map(|package| {
-            let readers = missing
-                .iter()
-                .filter(|one| one.platforms.has(&package.platform));
-            let location = package.location.clone();
-            let location = match readers.count() {
-                0 | 1 => location,
-                _ => location.shared(permit),
+        let mut filled: Option<&RepoMut> = None;
+        for one in &missing {
+            let published = match filled {
+                None => {
+                    let at = At::Source(self.source.place(&self.task.provider));
+                    let published = one.publish(release.clone()).await;
+                    published
+                        .map_err(|error| unpublished::<SourcePackage>(error, &subject, one, at))
+                }
+                Some(first) => {
+                    let at = At::read(first.place());
+                    let packages = release.packages.iter().map(|package| package.expected);
+                    let packages = packages.map(|package| (first.blob(package), package.size));
+                    let packages: Vec<_> = packages.collect();
+                    let published = one.publish(release.clone().located(packages)).await;
+                    published.map_err(|error| unpublished::<StoreBlob>(error, &subject, one, at))
+                }
             };
-            (location, package.expected.size)
-        });
-        let packages: Vec<_> = packages.collect();
-        Some(release.located(packages))
+            if published.is_ok() && !self.options.dry_run {
+                filled = filled.or(Some(one.target.destination));
+            }
+            done.push(published);
+        }
     }
 
     /// Warns about wanted platforms for which the source has no package, with what it says of each. `has` are those that it has; empty if they are
@@ -539,25 +492,6 @@ impl<'a> Journey<'a> {
         self.reporter.report(Event::Warning { subject, warning });
     }
 
-    /// The failure to publish a release, with the side on which it happened.
-    fn unpublished(
-        &self,
-        error: publish::Error<source::Error>,
-        release: &Release<SourcePackage>,
-        target: &MirrorTarget<'_>,
-    ) -> Failure {
-        let subject = Subject::version(&release.provider, &release.version);
-        let undelivered = match error {
-            publish::Error::Destination(problem) => return target.failure(problem, subject),
-            publish::Error::Source(undelivered) => undelivered,
-        };
-        let subject = match &undelivered.package {
-            Some(package) => subject.platform(&package.platform),
-            None => subject,
-        };
-        target.failed(&self.at_source(SourcePackage::problem(undelivered), subject))
-    }
-
     /// The failure that the source has no package for any of these platforms. It lists the available ones if they are known.
     fn without_packages(
         &self,
@@ -577,6 +511,26 @@ impl<'a> Journey<'a> {
         problem
             .into()
             .of(subject, At::Source(self.source.place(&self.task.provider)))
+    }
+}
+
+/// The failure to publish a release, with the side on which it happened. `at` is the side of the packages.
+fn unpublished<B: PackageBlob>(
+    error: publish::Error<B::Failure>,
+    subject: &Subject,
+    missing: &Missing<'_>,
+    at: At,
+) -> Failure {
+    let (target, subject) = (missing.target, subject.clone());
+    match error {
+        publish::Error::Destination(problem) => target.failure(problem, subject),
+        publish::Error::Source(undelivered) => {
+            let subject = match &undelivered.package {
+                Some(package) => subject.platform(&package.platform),
+                None => subject,
+            };
+            target.failed(&B::problem(undelivered).of(subject, at))
+        }
     }
 }
 

@@ -8,13 +8,13 @@ use tokio::sync::OnceCell;
 
 use super::selection::Selected;
 use super::{Options, Task};
+use crate::blob::BlobSource;
 use crate::event::{Event, Reporter, Subject, Warning};
 use crate::oci::{Descriptor, RawManifest, Tag, TagNames};
 use crate::outcome::{At, Failure, Problem, Published, PublishedPackage};
 use crate::platform::{Platform, Platforms};
-use crate::publish::{self, Delivered, Edition, Snapshot, publish};
+use crate::publish::{self, Edition, Snapshot, publish};
 use crate::release::Release;
-use crate::source::{self, SourcePackage};
 use crate::store::{self, Artifact, RepoMut, StoredPackage};
 use crate::trust::{self, Verified};
 use crate::version::Version;
@@ -54,8 +54,6 @@ pub(super) struct Missing<'t> {
     read: Vec<StoredPackage>,
     /// The platforms to request, of those that the source has.
     pub(super) platforms: Platforms,
-    /// The packages that were copied before the version is published.
-    delivered: Delivered,
 }
 
 /// The result of comparing a store with the wanted platforms of a version.
@@ -261,7 +259,6 @@ impl<'a> MirrorTarget<'a> {
             stored,
             read,
             platforms,
-            delivered: Delivered::default(),
         })))
     }
 
@@ -336,28 +333,11 @@ impl Missing<'_> {
         has_any.then(|| self.target.present(version, stored, &self.read))
     }
 
-    /// Copies packages of the release, without publishing the version.
-    pub(super) async fn deliver(
-        &mut self,
-        release: Verified<Release<SourcePackage>>,
-    ) -> Result<(), publish::Error<source::Error>> {
-        let release = release.only(|platform| self.platforms.has(platform));
-        let MirrorTarget {
-            destination,
-            options,
-            reporter,
-            ..
-        } = self.target;
-        self.delivered
-            .deliver(&release, destination, &options.jobs, reporter)
-            .await
-    }
-
     /// Publishes the packages of a release that the store lacks.
-    pub(super) async fn publish(
+    pub(super) async fn publish<B: BlobSource>(
         &self,
-        release: Verified<Release<SourcePackage>>,
-    ) -> Result<Published, publish::Error<source::Error>> {
+        release: Verified<Release<B>>,
+    ) -> Result<Published, publish::Error<B::Failure>> {
         let release = release.only(|platform| self.platforms.has(platform));
         let index: Option<&RawManifest> = self.stored.as_ref().map(|stored| &stored.artifact.raw);
         let MirrorTarget {
@@ -370,7 +350,6 @@ impl Missing<'_> {
         } = self.target;
         let edition = Edition {
             snapshot: Some(Snapshot { tags, index }),
-            delivered: Some(&self.delivered),
             ..Edition::of(&release)
         };
         // The index may list manifests that the registry has lost.

@@ -30,7 +30,6 @@ use crate::store::{OtherWriters, RepoMut, Tagged};
 use crate::trust::Verified;
 
 mod content;
-mod delivered;
 mod error;
 mod evidence;
 mod existing;
@@ -42,7 +41,6 @@ mod reported_blob;
 mod transfer;
 
 pub(crate) use content::{Blob, ContentGraph, is_whole};
-pub use delivered::Delivered;
 pub use error::{BlobFailure, Error, FailedPackage, PackageBlob};
 pub use existing::EvidencePolicy;
 use publication::{Publication, TagUpdate};
@@ -122,8 +120,6 @@ pub struct Edition<'a, B> {
     pub(crate) evidence: Option<ContentGraph<Blob<B>>>,
     /// What was already read of the repository.
     pub(crate) snapshot: Option<Snapshot<'a>>,
-    /// The packages that were delivered before. They count as delivered by this publication.
-    pub(crate) delivered: Option<&'a Delivered>,
 }
 
 impl<'a, B> Edition<'a, B> {
@@ -135,7 +131,6 @@ impl<'a, B> Edition<'a, B> {
             index: None,
             evidence: None,
             snapshot: None,
-            delivered: None,
         }
     }
 }
@@ -164,7 +159,7 @@ pub async fn publish<B: BlobSource>(
     };
     let mut snapshot = edition.snapshot;
     let mut events = Arc::clone(reporter);
-    let mut outcomes = TransferOutcomes::of(edition);
+    let mut outcomes = TransferOutcomes::new(edition.release.packages.len());
     let mut refused = None;
     let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
     let mut options = options.clone();
@@ -241,7 +236,7 @@ async fn predict<B: BlobSource>(
     changes: Vec<PlatformChange>,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Error<B::Failure>> {
-    let mut outcomes = TransferOutcomes::of(edition);
+    let mut outcomes = TransferOutcomes::new(edition.release.packages.len());
     outcomes.predict(edition, publication, to, reporter).await?;
     let published = report(edition, publication, to, outcomes);
     Ok(Published {

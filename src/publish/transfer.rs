@@ -26,14 +26,10 @@ pub(super) struct TransferOutcomes {
 }
 
 impl TransferOutcomes {
-    /// What was delivered before the first attempt.
-    pub(super) fn of<B>(edition: &Edition<'_, B>) -> Self {
-        let delivered = |platform| edition.delivered?.0.get(platform).copied();
-        let packages = edition.release.packages.iter();
+    /// No outcome yet.
+    pub(super) fn new(packages: usize) -> Self {
         Self {
-            packages: packages
-                .map(|package| delivered(&package.platform))
-                .collect(),
+            packages: vec![None; packages],
             beside: Vec::new(),
         }
     }
@@ -161,7 +157,7 @@ fn planned(is_there: bool) -> Transfer {
 
 /// Delivers packages, and reports the outcome of all of them. With each comes whether it is missing, and the outcome of an earlier attempt,
 /// which has been reported already.
-pub(super) async fn packages<'p, B: BlobSource>(
+async fn packages<'p, B: BlobSource>(
     release: &Verified<Release<B>>,
     packages: impl Iterator<Item = (&'p Package<B>, bool, Option<Transfer>)>,
     to: &RepoMut,

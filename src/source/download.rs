@@ -62,7 +62,7 @@ impl<'a> PackageDownload<'a> {
         if self.etag.is_none() && self.metadata.digest.is_none() {
             self.start_over()?;
         }
-        let answer = self.metadata.opened_or_ask(self.size, self.etag.as_deref());
+        let answer = self.metadata.ask(self.size, self.etag.as_deref());
         let mut answer = answer.await?;
         if answer.status() != StatusCode::PARTIAL_CONTENT {
             self.start_over()?;

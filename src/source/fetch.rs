@@ -8,7 +8,6 @@ use url::Url;
 
 use super::auth::{AuthTried, RequestAuth};
 use super::error::{Document, Error, is_json};
-use super::opened::OpenAnswers;
 use crate::address::Hostname;
 use crate::credentials::Credentials;
 use crate::disk::temp_file::TempFileBudget;
@@ -27,8 +26,6 @@ pub struct Access {
     pub request_limits: RequestLimits,
     /// Limits the number of packages that are in temporary files at once.
     pub temp_files: TempFileBudget,
-    /// Limits the number of open responses of which only the headers were read.
-    pub open_answers: OpenAnswers,
 }
 
 /// Limits on retries and on the time of a request.

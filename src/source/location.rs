@@ -11,7 +11,6 @@ use url::Url;
 use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access};
-use super::opened::Opened;
 use crate::digest::Digest;
 use crate::event::Event;
 use crate::hash::PackageHash;
@@ -38,8 +37,6 @@ pub struct RemoteMetadata {
     pub(super) size: Option<u64>,
     /// If the digest is unknown, the package must match one of these hashes. If there are none, any package is accepted.
     pub(super) hashes: Vec<PackageHash>,
-    /// The response from whose headers the size comes. Its body has not been read.
-    pub(super) opened: Option<Opened>,
 }
 
 impl RemoteMetadata {
@@ -60,34 +57,38 @@ impl RemoteMetadata {
         Document::Package(self.platform.clone())
     }
 
-    /// The response that was opened to learn the size, the first time; otherwise a new one.
-    pub(super) async fn opened_or_ask(
-        &self,
-        from: u64,
-        etag: Option<&str>,
-    ) -> Result<Answer, Error> {
-        if let Some(opened) = &self.opened
-            && let Some(answer) = opened.take(&self.access.http).await
-        {
-            return Ok(answer);
+    /// Asks for the size of the package: by a request for its first byte, because the URL may be signed for `GET` alone. `None` if the server does
+    /// not say it.
+    pub(super) async fn ask_size(&self) -> Result<Option<u64>, Error> {
+        let answer = self.ask_for("0-0", None).await?;
+        match answer.status() {
+            StatusCode::PARTIAL_CONTENT => Ok(answer.range().and_then(|range| range.total)),
+            _ => Ok(answer.content_length()),
         }
-        self.ask(from, etag).await
     }
 
     /// Requests the package from an offset on, at its latest URL. With an `ETag`, the server sends the rest only if that is
     /// unchanged. A response other than 206 contains the whole package.
     pub(super) async fn ask(&self, from: u64, etag: Option<&str>) -> Result<Answer, Error> {
-        let mut url = self.url.clone();
-        if let Some(renewal) = &self.renewal {
-            url = renewal.latest().unwrap_or(url);
+        if from == 0 {
+            return self.ask_for("", None).await;
         }
-        if from > 0 {
-            let url = url.clone().into();
-            self.access.http.report(Event::Resuming { url, from });
-        }
+        let url = self.latest_url().into();
+        self.access.http.report(Event::Resuming { url, from });
+        self.ask_for(&format!("{from}-"), etag).await
+    }
+
+    fn latest_url(&self) -> Url {
+        let latest = self.renewal.as_ref().and_then(Renewal::latest);
+        latest.unwrap_or_else(|| self.url.clone())
+    }
+
+    /// Requests a range of bytes, such as `100-`; all of them if it is empty.
+    async fn ask_for(&self, range: &str, etag: Option<&str>) -> Result<Answer, Error> {
+        let mut url = self.latest_url();
         loop {
             let auth = self.access.auth_at(&url);
-            let answer = self.ask_at(&url, &auth, (from, etag)).await?;
+            let answer = self.ask_at(&url, &auth, (range, etag)).await?;
             if is_expired(answer.status())
                 && let Some(renewal) = &self.renewal
                 && let Some(other) = renewal.after(&url).await?
@@ -106,25 +107,29 @@ impl RemoteMetadata {
         &self,
         url: &Url,
         auth: &RequestAuth,
-        (from, etag): (u64, Option<&str>),
+        (range, etag): (&str, Option<&str>),
     ) -> Result<Answer, Error> {
         let all = || {
             Request::new(Method::GET, url.clone(), &self.named)
                 .authorization(auth.secret.clone(), url)
                 .streaming()
         };
-        let rest = || all().header(RANGE, &format!("bytes={from}-"));
-        let request = || match (from, etag) {
-            (0, _) => all(),
-            (_, None) => rest(),
-            (_, Some(etag)) => rest().header(IF_RANGE, etag),
+        let part = || all().header(RANGE, &format!("bytes={range}"));
+        let request = || match (range, etag) {
+            ("", _) => all(),
+            (_, None) => part(),
+            (_, Some(etag)) => part().header(IF_RANGE, etag),
         };
         let answer = self.access.package(request).await?;
-        let is_other = || answer.range().is_none_or(|range| range.start != from);
+        let from = range.split('-').next();
+        let is_other = || {
+            let received = answer.range();
+            received.is_none_or(|received| Some(received.start.to_string().as_str()) != from)
+        };
         match answer.status() {
             // The server does not support this range: request the whole package.
             StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE
-                if from > 0 && is_other() =>
+                if !range.is_empty() && is_other() =>
             {
                 // This response holds a permit for a download.
                 drop(answer);

@@ -35,7 +35,6 @@ pub mod folder;
 mod hint;
 mod location;
 pub mod network_mirror;
-mod opened;
 pub mod origin;
 mod package;
 mod source_package;
@@ -44,8 +43,7 @@ pub use crate::protocol::provider_registry::BadEntries;
 pub use auth::AuthTried;
 pub use error::{Contradiction, Document, Error};
 pub use fetch::{Access, RequestLimits};
-pub use opened::OpenAnswers;
-pub use package::{PackageMetadata, complete, first_unsized_batch, with_sizes};
+pub use package::{PackageMetadata, complete};
 pub use source_package::SourcePackage;
 
 /// A place that providers are mirrored from.

@@ -197,7 +197,6 @@ impl NetworkMirror {
             digest: digests.first().filter(|_| digests.len() == 1).copied(),
             size: None,
             hashes,
-            opened: None,
         })
     }
 }

@@ -1,21 +1,18 @@
 //! Packages whose size or digest is not in the metadata of the source.
 //!
-//! The headers of the response to a download contain the size. tfoci sends the request when it needs the size, and the upload reads the
-//! response ([`super::OpenAnswers`]). If a version has more such packages than responses may be open at once, the first of them are uploaded
-//! before the version is published ([`first_unsized_batch`]).
+//! If only the size is unknown, tfoci asks for the first byte of the package: the answer tells the size of the whole.
 //!
-//! A package whose digest is unknown, or whose server announces no length, is downloaded into a temporary file before it is uploaded. The
+//! A package whose digest is unknown, or whose server does not tell its size, is downloaded into a temporary file before it is uploaded. The
 //! number of these files is limited over all versions of all providers. If a version has more such packages than the limit, the others are
 //! downloaded twice.
 
 use std::sync::Arc;
 
-use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use super::download::PackageDownload;
 use super::error::{Contradiction, Error};
 use super::location::RemoteMetadata;
-use super::opened::Opened;
 use super::source_package::{PackageBytes, SourcePackage};
 use crate::archive::{self, Archive, Limits};
 use crate::digest::Digest;
@@ -23,7 +20,6 @@ use crate::disk::temp_file::{Permit, TempFile};
 use crate::error::{FEW, listed, printable};
 use crate::hash::PackageHash;
 use crate::jobs;
-use crate::platform::Platform;
 use crate::release::{Expected, Release};
 use crate::trust::Verified;
 
@@ -40,8 +36,7 @@ pub enum PackageMetadata {
     Complete(SourcePackage),
 }
 
-/// Completes the metadata of verified packages before they are transferred. It requests packages of unknown size, and the caller has to
-/// read those soon.
+/// Completes the metadata of verified packages before they are transferred.
 ///
 /// # Errors
 /// A package does not exist, or cannot be requested.
@@ -67,46 +62,11 @@ pub async fn complete(
     Ok(release.located(packages))
 }
 
-/// Packages of unknown size, as many as responses may be open at once; `None` if [`complete`] can request all of them.
-pub fn first_unsized_batch(release: &Release<PackageMetadata>) -> Option<Vec<Platform>> {
-    let packages = release.packages.iter();
-    let mut lacking = packages.filter_map(|package| match &package.location {
-        PackageMetadata::Remote(remote) if remote.lacks_size() => {
-            let limit = remote.access.open_answers.limit();
-            Some((limit, package.platform.clone()))
-        }
-        PackageMetadata::Remote(_) | PackageMetadata::Complete(_) => None,
-    });
-    let limit = lacking.clone().next()?.0;
-    let first = lacking.by_ref().take(limit).map(|(_, platform)| platform);
-    let first: Vec<Platform> = first.collect();
-    lacking.next().is_some().then_some(first)
-}
-
-/// Adds the sizes of packages that were requested.
-pub fn with_sizes(
-    release: Verified<Release<PackageMetadata>>,
-    requested: &Release<SourcePackage>,
-) -> Verified<Release<PackageMetadata>> {
-    let found = release.packages.iter().map(|package| {
-        let mut requested = requested.packages.iter();
-        let mut metadata = package.location.clone();
-        let requested = requested.find(|one| one.platform == package.platform);
-        let size = requested.map_or(package.expected.size, |one| one.expected.size);
-        if let (PackageMetadata::Remote(remote), Some(_)) = (&mut metadata, requested) {
-            remote.size = Some(size);
-        }
-        (metadata, size)
-    });
-    let found: Vec<_> = found.collect();
-    release.located(found)
-}
-
 /// Like [`complete`], for packages at URLs.
 pub(super) async fn resolve(
     all_metadata: Vec<RemoteMetadata>,
 ) -> Result<Vec<SourcePackage>, Error> {
-    let mut all_metadata = requested(all_metadata).await?;
+    let all_metadata = sized(all_metadata).await?;
     let is_too_large = |one: &&RemoteMetadata| one.size.is_some_and(|size| size > one.largest());
     if let Some(refused) = all_metadata.iter().find(is_too_large) {
         return Err(refused.too_large());
@@ -119,18 +79,8 @@ pub(super) async fn resolve(
             .filter_map(RemoteMetadata::remote)
             .collect());
     };
-    let temp_files = first.access.temp_files.clone();
-    let permit = match temp_files.acquire(left).now_or_never() {
-        Some(permit) => permit,
-        None => {
-            // Close the open responses before waiting: a version that holds temporary files may wait for their permits.
-            all_metadata
-                .iter_mut()
-                .for_each(|metadata| metadata.opened = None);
-            temp_files.acquire(left).await
-        }
-    };
-    let permit = Arc::new(permit);
+    let temp_files = &first.access.temp_files;
+    let permit = Arc::new(temp_files.acquire(left).await);
     let concurrent = CONCURRENT_PACKAGES.min(permit.files());
     let found = all_metadata.into_iter().map(|metadata| {
         // Only the last downloads keep their files. `buffered` returns results in order, so the downloads that run or wait for an earlier
@@ -145,39 +95,21 @@ pub(super) async fn resolve(
         .await
 }
 
-/// Requests the sizes that the source does not provide.
-async fn requested(all_metadata: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetadata>, Error> {
-    let lacking = all_metadata.iter().filter(|one| one.lacks_size());
-    let Some(first) = lacking.clone().next() else {
-        return Ok(all_metadata);
-    };
-    let permits = first.access.open_answers.permits(lacking.count()).await;
-    let mut permits = permits.into_iter();
-    let asked = all_metadata.into_iter().map(|mut metadata| {
-        let permit = match metadata.lacks_size() {
-            true => permits.next(),
-            false => None,
-        };
-        async move {
-            if let Some(permit) = permit {
-                // The response stays open, and the upload reads it.
-                let answer = metadata.ask(0, None).await?;
-                metadata.size = answer.content_length();
-                metadata.opened = Some(Opened::new(answer, permit));
-            }
-            Ok(metadata)
+/// Asks for the sizes that the source does not provide.
+async fn sized(all_metadata: Vec<RemoteMetadata>) -> Result<Vec<RemoteMetadata>, Error> {
+    let asked = all_metadata.into_iter().map(async |mut metadata| {
+        // If the digest is unknown, the package is downloaded anyway.
+        if metadata.digest.is_some() && metadata.size.is_none() {
+            metadata.size = metadata.ask_size().await?;
         }
+        Ok(metadata)
     });
+    let asked: Vec<_> = asked.collect();
     let asked = futures_util::stream::iter(asked).buffered(CONCURRENT_PACKAGES);
     asked.try_collect().await
 }
 
 impl RemoteMetadata {
-    /// Whether its size has to be requested. If the digest is unknown, the package is downloaded anyway.
-    fn lacks_size(&self) -> bool {
-        self.digest.is_some() && self.size.is_none()
-    }
-
     /// The package, if its size and digest are known.
     fn remote(&self) -> Option<SourcePackage> {
         let (digest, size) = (self.digest?, self.size?);

@@ -5,7 +5,7 @@ use std::task::Poll;
 
 use super::error::Error;
 use super::location::RemoteMetadata;
-use crate::blob::{self, BlobInfo, BlobSource, Body, File, ReadError, Shared};
+use crate::blob::{self, BlobInfo, BlobSource, Body, File, ReadError};
 use crate::disk;
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::release::Expected;
@@ -21,8 +21,6 @@ pub struct SourcePackage {
 pub(super) enum PackageBytes {
     /// A package of an origin or a network mirror.
     Remote(Box<RemotePackage>),
-    /// As `Remote`, for several destinations.
-    Shared(Box<Shared<RemotePackage>>),
     /// Already downloaded, because its size or digest was unknown.
     TempFile {
         file: TempFile,
@@ -48,19 +46,6 @@ impl SourcePackage {
             expected,
         }
     }
-
-    /// The package, which several destinations read: it is downloaded once. The permit is for its file.
-    #[must_use]
-    pub fn shared(self, permit: &Arc<Permit>) -> Self {
-        let bytes = match self.bytes {
-            PackageBytes::Remote(remote) => {
-                PackageBytes::Shared(Box::new(Shared::new(*remote, Arc::clone(permit))))
-            }
-            // A local file is read as often as needed.
-            local => local,
-        };
-        Self { bytes, ..self }
-    }
 }
 
 impl From<File> for SourcePackage {
@@ -77,7 +62,7 @@ impl BlobSource for SourcePackage {
 
     fn info(&self) -> BlobInfo<'_> {
         let (may_end_early, is_unopened) = match self.bytes {
-            PackageBytes::Remote(_) | PackageBytes::Shared(_) => (true, true),
+            PackageBytes::Remote(_) => (true, true),
             PackageBytes::TempFile { .. } => (false, true),
             PackageBytes::File(_) => (false, false),
         };
@@ -91,7 +76,6 @@ impl BlobSource for SourcePackage {
     async fn open(&self, from: u64) -> blob::Opened<Error> {
         match &self.bytes {
             PackageBytes::Remote(remote) => remote.open(from).await,
-            PackageBytes::Shared(shared) => shared.open(from).await,
             PackageBytes::File(file) => Ok(Body::of_file(disk::Blocks::open(&file.path, from)?)),
             PackageBytes::TempFile { file, .. } => {
                 let mut reader = file.reader(from);
@@ -116,11 +100,7 @@ impl BlobSource for RemotePackage {
     }
 
     async fn open(&self, from: u64) -> blob::Opened<Error> {
-        let answer = match from {
-            0 => self.metadata.opened_or_ask(from, None).await,
-            _ => self.metadata.ask(from, None).await,
-        };
-        let answer = answer.map_err(failed)?;
+        let answer = self.metadata.ask(from, None).await.map_err(failed)?;
         blob::received(answer, from, Some(self.expected.size))
     }
 }

@@ -98,6 +98,7 @@ fn a_package_of_impossible_size_is_not_downloaded() {
         };
         scene.origin.always(asks("download"), metadata);
         let announced = Fault::alter(|answer| {
+            answer.set("content-range", &format!("bytes 0-0/{HUGE}"));
             answer.set("content-length", &HUGE.to_string());
             answer.end = End::Stall(100);
         });

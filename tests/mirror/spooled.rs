@@ -86,17 +86,18 @@ fn a_cut_package_of_an_origin_is_resumed() {
     let scene = OriginScene::of([demo()]);
     let unsaid = lie::says("packages", serde_json::Value::Null);
     scene.origin.always(asks("download"), unsaid);
-    // The first answer does not state the length either. A package with a known digest needs no ETag to be resumed.
+    // No answer states the length either. A package with a known digest needs no ETag to be resumed.
     let cut = Fault::alter(|answer| {
         answer.remove("etag");
         answer.sized = false;
         answer.end = End::Cut(100);
     });
-    scene.origin.fault(1, asks("package"), cut);
+    scene.origin.fault(1, asks("package"), unsized_answer(b""));
+    scene.origin.fault(2, asks("package"), cut);
     scene.demo("-q").says(0, "");
     assert_eq!(scene.installs(), ARRIVED);
     let seen = scene.origin.seen();
-    assert_eq!(scene.origin.count(asks("package")), 2);
+    assert_eq!(scene.origin.count(asks("package")), 3);
     assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
 }
 
@@ -118,9 +119,20 @@ fn silent() -> OriginScene {
     let scene = OriginScene::of([demo()]);
     let unsaid = lie::says("packages", serde_json::Value::Null);
     scene.origin.always(asks("download"), unsaid);
-    let unsized_answer = Fault::alter(|answer| answer.sized = false);
-    scene.origin.always(asks("package"), unsized_answer);
+    let zip = scene.origin.zip("acme/demo", "1.0.0", LINUX);
+    scene.origin.always(asks("package"), unsized_answer(&zip));
     scene
+}
+
+/// An answer that ignores the range, and does not state its length.
+fn unsized_answer(whole: &[u8]) -> Fault {
+    let whole = whole.to_vec();
+    Fault::alter(move |answer| {
+        answer.status = 200;
+        answer.remove("content-range");
+        answer.body = whole.clone().into();
+        answer.sized = false;
+    })
 }
 
 #[test]
@@ -142,7 +154,7 @@ fn no_package_is_downloaded_before_the_signature_is_checked() {
     let scene = silent();
     scene.demo("-q").says(0, "");
     assert_eq!(scene.installs(), ARRIVED);
-    assert_eq!(scene.origin.count(asks("package")), 1);
+    assert_eq!(scene.origin.count(asks("package")), 2);
 }
 
 /// The member with the size of the package.

@@ -81,7 +81,7 @@ impl<'a> Methods<'a> {
                 StoreOrSource::Source(source) => Method::Source(source.clone()),
                 StoreOrSource::Store(store) => {
                     let stored = stored_provider(&store.0, &store.1, provider);
-                    Method::Store(stored.map_err(Failure::from)?)
+                    Method::Store(Box::new(stored.map_err(Failure::from)?))
                 }
             });
         }

@@ -196,7 +196,6 @@ impl Session {
             credentials,
             request_limits: environment::request_limits(),
             temp_files: TempFileBudget::new(self.jobs().count()),
-            open_answers: source::OpenAnswers::new(self.jobs().count()),
         }
     }
 

@@ -88,7 +88,6 @@ impl Metadata {
                 digest: Some(digest),
                 size,
                 hashes: Vec::new(),
-                opened: None,
             },
             file_name: said.filename,
             digest,

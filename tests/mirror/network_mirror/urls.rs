@@ -87,6 +87,8 @@ fn build_metadata_is_requested_with_its_plus_sign() {
         [
             "/mirror/example.com/acme/demo/index.json",
             "/mirror/example.com/acme/demo/1.0.0+ent.json",
+            // Its size, and then all of it.
+            zip,
             zip,
         ]
     );
