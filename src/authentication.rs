@@ -151,24 +151,14 @@ impl Authentication {
 }
 
 impl Authentication {
-    /// A form for terminals that are too narrow for a key: `signed (pinned) expired-key`.
-    pub fn without_key(&self) -> String {
-        let fingerprint = None;
+    /// The shortest form: `signed (pinned)`.
+    pub fn without_notes(&self) -> String {
         let narrow = Self {
-            fingerprint,
+            fingerprint: None,
+            notes: Vec::new(),
             ..self.clone()
         };
         narrow.to_string()
-    }
-
-    /// The shortest form: `signed (pinned)`.
-    pub fn without_notes(&self) -> String {
-        let notes = Vec::new();
-        let narrow = Self {
-            notes,
-            ..self.clone()
-        };
-        narrow.without_key()
     }
 }
 

@@ -45,7 +45,7 @@ impl FinishedLine<'_> {
     }
 
     /// The line in so many columns. The explanation is left out first, then the size, the beginning of the key, the number of packages, the key
-    /// and the notes. The name is never cut: a line that is still too wide goes on below. A run may have hundreds of these lines; the last line
+    /// with the notes. The name is never cut: a line that is still too wide goes on below. A run may have hundreds of these lines; the last line
     /// of the run has the numbers, and `inspect` shows the key.
     pub(super) fn within(&self, columns: usize, widths: &Widths) -> String {
         widths.widen(self.subject);
@@ -59,7 +59,6 @@ impl FinishedLine<'_> {
             self.with(true, false, &all, [name, store, 0]),
             self.with(false, false, &short, [name, store, 0]),
             self.with(false, false, &short, [0; 3]),
-            self.with(false, false, &proof.without_key(), [0; 3]),
         ]
         .into_iter();
         let fitting = forms.find(|line| measure_text_width(line) <= columns);

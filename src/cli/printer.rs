@@ -90,7 +90,7 @@ pub(super) struct Printer {
     terminal: bool,
     colorful: bool,
     /// The job of GitHub Actions.
-    github: Option<Arc<GithubJob>>,
+    github: Option<GithubJob>,
     /// Whether lines are those of a log in JSON.
     is_log: bool,
     redaction: Arc<Redaction>,
@@ -138,7 +138,7 @@ impl Printer {
             widths: Arc::default(),
             terminal,
             colorful,
-            github: GithubJob::current().map(Arc::new),
+            github: GithubJob::current(),
             is_log: false,
             redaction: Arc::new(Redaction::of(arguments)),
             warned: Arc::default(),
@@ -231,10 +231,10 @@ impl Printer {
         Some(usize::from(columns).saturating_sub(GUTTER + 2))
     }
 
-    /// Prints what was done with a package: with `-v`, or in the group of its version. Otherwise its version has one line.
-    pub(super) fn package(&self, subject: &Subject, tone: Tone, verb: &str, text: &str) {
-        if self.github.is_some() || self.verbosity >= Verbosity::Verbose {
-            self.line_of(subject, tone, verb, text);
+    /// Prints what was done with a package: with `-v`. Otherwise its version has one line.
+    pub(super) fn package(&self, tone: Tone, verb: &str, text: &str) {
+        if self.is_verbose() {
+            self.line(tone, verb, text);
         }
     }
 
@@ -251,11 +251,9 @@ impl Printer {
         line: &FinishedLine<'_>,
         has_packages: bool,
     ) {
-        let shows_packages = self.github.is_some() || self.verbosity >= Verbosity::Verbose;
-        if self.motion == Motion::Bars || !(has_packages && shows_packages) {
+        if self.motion == Motion::Bars || !(has_packages && self.is_verbose()) {
             self.line(tone, verb, &self.fitted(line));
         }
-        self.group(line.subject, &format!("{verb} {}", line.whole()));
     }
 
     /// Prints a warning, unless this run has printed it already, or very many: `tfoci serve` runs for months, and others choose the texts.

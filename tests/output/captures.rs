@@ -21,13 +21,12 @@ use crate::support::signer::Signer;
 use crate::support::terminal::Terminal;
 use crate::support::testdata;
 
-/// The part of each package that is admitted first, in KiB. The size is printed with a decimal, which shows that the last byte of this
-/// part arrived.
+/// The part of each package that is admitted first, in KiB: about half as many percent.
 const PARTS: [usize; 4] = [20, 40, 60, 80];
-/// So many more bytes do not change the printed size.
+/// So many more bytes do not change the printed part.
 const UNSEEN: usize = 100;
-/// The first character of the spinner, which replaces the others.
-const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+/// The beginnings of the line that says for what a run waits.
+const WAITS: [&str; 2] = ["waiting for ", "working"];
 
 /// The name at the gate of the answers that come before an upload.
 const UPLOADS: &str = "uploads";
@@ -42,7 +41,7 @@ enum Side {
 /// A picture that the test waits for.
 struct Picture {
     title: &'static str,
-    /// The size on each package line.
+    /// The part on each package line.
     sizes: Vec<String>,
     /// The text on the line of the total.
     total: &'static str,
@@ -55,13 +54,13 @@ struct Picture {
 /// The pictures of a run, in order.
 fn pictures(side: Side) -> Vec<Picture> {
     let part = |at: usize| match side {
-        Side::Sends => format!(" {}.0/195 KiB", PARTS[at]),
-        Side::Receives => " 195/195 KiB".to_owned(),
+        Side::Sends => format!(" {}%", PARTS[at] / 2),
+        Side::Receives => " 100%".to_owned(),
     };
     vec![
         Picture {
             title: "before the first byte",
-            sizes: vec![" 0.0/195 KiB".to_owned(); 4],
+            sizes: vec![" 0%".to_owned(); 4],
             total: "total 0/4 packages",
             has_rates: false,
             then: match side {
@@ -107,22 +106,21 @@ impl Picture {
         let Some((total, packages)) = frame.split_last() else {
             return false;
         };
-        let waits = |line: &&String| line.starts_with(SPINNER);
+        let waits = |line: &&String| WAITS.iter().any(|begin| line.starts_with(begin));
         let (waiting, packages): (Vec<&String>, Vec<&String>) = packages.iter().partition(waits);
         let mut sizes = self.sizes.clone();
         let all_sizes = packages.len() == sizes.len()
             && packages.iter().all(|line| {
-                let found = sizes.iter().position(|size| line.contains(size));
+                let found = sizes.iter().position(|size| line.ends_with(size));
                 found.map(|found| sizes.swap_remove(found)).is_some()
             });
-        let has_rate = |line: &&&String| line.contains("/s");
         // The time left is beside the percentage as long as bytes are missing.
         let is_whole = !total.contains('%') || total.contains("ETA") || total.contains("100%");
         let rates = match self.has_rates {
             // A narrow terminal has room for neither rates nor the time left.
             true if columns < 80 => true,
-            true => packages.iter().all(|line| has_rate(&line)) && has_rate(&&total) && is_whole,
-            false => waiting.iter().any(|line| line.contains(" waiting for ")),
+            true => total.contains("/s") && is_whole,
+            false => waiting.iter().any(|line| line.starts_with(WAITS[0])),
         };
         all_sizes && rates && total.starts_with(self.total)
     }
@@ -131,8 +129,9 @@ impl Picture {
     /// that names the host, which appears after two seconds without bytes.
     fn steady(&self, frame: &[String]) -> String {
         let (total, rest) = frame.split_last().unwrap();
-        let (waiting, mut packages): (Vec<&String>, Vec<&String>) =
-            rest.iter().partition(|line| line.starts_with(SPINNER));
+        let (waiting, mut packages): (Vec<&String>, Vec<&String>) = rest
+            .iter()
+            .partition(|line| WAITS.iter().any(|begin| line.starts_with(begin)));
         packages.sort_unstable();
         let waiting = waiting.into_iter().filter(|_| !self.has_rates);
         let lines = packages.into_iter().chain(waiting).chain([total]);
@@ -140,22 +139,19 @@ impl Picture {
     }
 }
 
-/// A line with fixed values in place of rates, times and the spinner. Its width does not change.
+/// A line with fixed values in place of rates and times. Its width does not change.
 fn without_rate(line: &str) -> String {
-    let line: String = line
-        .chars()
-        .map(|c| if SPINNER.contains(&c) { '⠋' } else { c })
-        .collect();
-    // A rate is right-aligned in ten columns, and so is the time left.
-    let line = replace(&line, |at| at.find("/s").map(|end| end + 2), "1000 KiB/s");
+    // A rate is right-aligned in 13 columns, and so is the time left.
+    let rate = "1000.00 KiB/s";
+    let line = replace(line, |at| at.find("/s").map(|end| end + 2), rate);
     replace(
         &line,
         |at| at.contains(" ETA ").then_some(at.len()),
-        "  ETA 0:00",
+        "ETA 00:00:00",
     )
 }
 
-/// Replaces the field of ten columns that ends with a text.
+/// Replaces the field that ends with a text.
 fn replace(line: &str, end: impl Fn(&str) -> Option<usize>, field: &str) -> String {
     let Some(end) = end(line) else {
         return line.to_owned();

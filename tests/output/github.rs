@@ -35,41 +35,26 @@ fn summary(scene: &Scene) -> String {
     lines.collect()
 }
 
-/// The groups with their titles and lines. Every other line that begins like a command must be an annotation of tfoci.
+/// Asserts that each line that begins like a command is an annotation of tfoci.
 #[track_caller]
-fn groups(run: &Run) -> Vec<(&str, Vec<&str>)> {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut is_open = false;
+fn assert_only_annotations(run: &Run) {
     for line in run.stderr.split(['\n', '\r', '\u{85}', '\u{2028}']) {
-        if let Some(title) = line.strip_prefix("::group::") {
-            assert!(!is_open, "{}", run.stderr);
-            groups.push((title, Vec::new()));
-            is_open = true;
-        } else if line == "::endgroup::" {
-            assert!(is_open, "{}", run.stderr);
-            is_open = false;
-        } else if line.trim_start().starts_with("::") {
-            let ours = ["::warning title=tfoci::", "::error title=tfoci"];
-            assert!(ours.iter().any(|own| line.starts_with(own)), "{line:?}");
-            assert!(!is_open, "{}", run.stderr);
-        } else if is_open {
-            groups.last_mut().unwrap().1.push(line);
-        }
+        let ours = ["::warning title=tfoci::", "::error title=tfoci"];
+        let is_ours = ours.iter().any(|own| line.starts_with(own));
+        assert!(is_ours || !line.trim_start().starts_with("::"), "{line:?}");
     }
-    assert!(!is_open, "{}", run.stderr);
     for command in ["##[", "##vso["] {
         assert!(!run.stderr.contains(command), "{}", run.stderr);
     }
-    groups
 }
 
 #[test]
-fn a_version_is_a_group_and_a_row() {
+fn a_version_is_a_line_and_a_row() {
     let author = author();
     let run = author.push(&[]).succeeds();
     assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
     run.says(
-        "registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Verified registry.opentofu.org/acme/demo 1.0.0 signed [ACME ID] pinned Copied registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 407 signed [ACME ID] pinned Copied registry.opentofu.org/acme/demo 1.0.0 linux_amd64 406 signed [ACME ID] pinned Pushed 1 2 813 [TIME]",
+        "Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]",
     );
     let copy = [
         "copy",
@@ -189,39 +174,6 @@ fn lock_files_and_installed_packages_are_in_the_summary() {
     assert!(installed.contains(&line), "{installed}");
 }
 
-/// Versions are transferred concurrently, and the lines of each stay together.
-#[test]
-fn groups_of_concurrent_versions_do_not_mix() {
-    let scene = job();
-    let origin = Origin::of(Provider::many(4, 3, &["darwin_arm64", "linux_amd64"]));
-    origin.write_ca(&scene);
-    let tables = (0..4).map(|number| {
-        let address = origin.address(&format!("acme/p{number}"));
-        format!("[[provider]]\naddress = \"{address}\"\nconstraints = \">= 0\"\n")
-    });
-    scene.write("mirror.toml", tables.collect::<String>());
-    let stores = ["--to", "oci-layout:a", "--to", "oci-layout:b"];
-    for (stores, count) in [(&stores[..2], 12), (&stores[..], 24)] {
-        let _none = fs::remove_dir_all(scene.path("a"));
-        let mirror = ["mirror", "--ca-file", "ca.pem", "--file", "mirror.toml"];
-        let run = scene.tfoci([&mirror, stores].concat()).succeeds();
-        let groups = groups(&run);
-        let copied = groups
-            .iter()
-            .filter(|(title, _)| title.starts_with("Copied "));
-        assert!(copied.clone().count() >= 12, "{}", run.stderr);
-        assert!(groups.len() <= count, "{}", run.stderr);
-        for (title, lines) in groups {
-            let words: Vec<&str> = title.split(' ').skip(1).take(2).collect();
-            let version = words.join(" ");
-            assert!(
-                lines.iter().all(|line| line.contains(&version)),
-                "{title}: {lines:?}"
-            );
-        }
-    }
-}
-
 /// Only tfoci's own text becomes a workflow command, and untrusted text puts neither Markdown nor HTML into the summary.
 #[test]
 fn untrusted_text_is_no_workflow_command() {
@@ -242,7 +194,7 @@ fn untrusted_text_is_no_workflow_command() {
             let mirror = ["mirror", &address, "--ca-file", "ca.pem"];
             let to = ["--to", "oci-layout:store"];
             let run = scene.tfoci([&mirror[..], &to].concat());
-            groups(&run);
+            assert_only_annotations(&run);
             if run.status == Some(0) {
                 assert!(
                     run.stderr.contains("::warning title=tfoci::"),

@@ -1,26 +1,20 @@
-//! Output for a job of GitHub Actions: groups of lines, and annotations.
+//! Output for a job of GitHub Actions: annotations, and the file of the job summary.
 //!
 //! The runner executes a line that begins with `::`. Only this module writes such lines. The text in them is neutral
 //! ([`neutral`](super::super::neutral)) like every output, and escaped as the runner expects, so that it cannot end a command or begin another.
 
-use std::collections::HashMap;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tfoci::event::Subject;
 use tfoci::finding::Severity;
 
-use super::{GUTTER, Printer, Tone, Verbosity, style};
+use super::{Printer, Tone, Verbosity};
 
 /// A job of GitHub Actions in which the program runs.
-#[derive(Default)]
+#[derive(Clone)]
 pub(super) struct GithubJob {
     /// The file for the job summary.
     summary: Option<PathBuf>,
-    /// The lines of versions that are not done. The log shows the lines of a version as one group, because versions are transferred
-    /// concurrently.
-    held: Mutex<HashMap<Subject, Vec<String>>>,
 }
 
 impl GithubJob {
@@ -30,38 +24,7 @@ impl GithubJob {
         let summary = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty());
         is_github.then(|| Self {
             summary: summary.map(PathBuf::from),
-            held: Mutex::default(),
         })
-    }
-
-    /// Holds a line back until its version is done.
-    fn hold(&self, subject: &Subject, line: String) {
-        let lines = subject.whole_version();
-        self.held().entry(lines).or_default().push(line);
-    }
-
-    /// Removes the lines of a version and returns them. Lines about all of its destinations go to the first destination.
-    fn take(&self, subject: &Subject) -> Vec<String> {
-        let version = subject.whole_version();
-        let of_all = Subject {
-            destination: None,
-            ..version.clone()
-        };
-        let mut held = self.held();
-        let mut lines = held.remove(&of_all).unwrap_or_default();
-        lines.extend(held.remove(&version).into_iter().flatten());
-        lines
-    }
-
-    /// The versions whose lines are still held, in order.
-    fn waiting(&self) -> Vec<Subject> {
-        let mut waiting: Vec<Subject> = self.held().keys().cloned().collect();
-        waiting.sort_by_cached_key(ToString::to_string);
-        waiting
-    }
-
-    fn held(&self) -> MutexGuard<'_, HashMap<Subject, Vec<String>>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -97,47 +60,8 @@ impl Printer {
 
     /// The file for the summary of a job of GitHub Actions.
     pub(in crate::cli) fn job_summary(&self) -> Option<&Path> {
-        self.github.as_deref()?.summary.as_deref()
+        self.github.as_ref()?.summary.as_deref()
     }
-
-    /// Prints a line about a version. On GitHub Actions, it becomes part of the group of this version.
-    pub(in crate::cli) fn line_of(&self, subject: &Subject, tone: Tone, verb: &str, text: &str) {
-        match &self.github {
-            Some(github) if self.verbosity > Verbosity::Quiet => {
-                let line = self.styled(style(tone).bold(), &format!("{verb:>GUTTER$}"), text);
-                github.hold(subject, line);
-            }
-            _ => self.line(tone, verb, text),
-        }
-    }
-
-    /// Prints the lines of a version as a group of GitHub Actions.
-    pub(in crate::cli) fn group(&self, subject: &Subject, title: &str) {
-        let lines = self.github.as_ref().map(|github| github.take(subject));
-        if let Some(lines) = lines.filter(|lines| !lines.is_empty()) {
-            self.command(&group(&self.neutral(title), &lines));
-        }
-    }
-
-    /// Drops the lines of a version that the report leaves out.
-    pub(in crate::cli) fn drop_group(&self, subject: &Subject) {
-        if let Some(github) = &self.github {
-            github.take(subject);
-        }
-    }
-
-    /// Prints the groups of versions that are not done.
-    pub(in crate::cli) fn groups_left(&self) {
-        for subject in self.github.iter().flat_map(|github| github.waiting()) {
-            self.group(&subject, &format!("Incomplete {subject}"));
-        }
-    }
-}
-
-/// Lines under a title, folded in the log.
-fn group(title: &str, lines: &[String]) -> String {
-    let title = data(&title.replace(['\r', '\n'], " "));
-    format!("::group::{title}\n{}\n::endgroup::", lines.join("\n"))
 }
 
 /// A message on the page of the run.
@@ -171,10 +95,6 @@ mod tests {
         assert_eq!(
             annotation(Severity::Warning, "x::error\n::", ""),
             "::warning title=x%3A%3Aerror%0A%3A%3A::"
-        );
-        assert_eq!(
-            group("a\n::endgroup::\r%0A", &["b".to_owned(), "c".to_owned()]),
-            "::group::a ::endgroup:: %250A\nb\nc\n::endgroup::"
         );
     }
 }

@@ -43,8 +43,8 @@ struct VersionState {
 pub(super) struct ActivePackage {
     pub(super) subject: Subject,
     pub(super) size: u64,
-    /// Counts its bytes and estimates their rate. It is never drawn.
-    pub(super) flow: ProgressBar,
+    /// The bytes that were read of it, at most its size: a transfer that begins again counts once.
+    pub(super) received: u64,
 }
 
 /// The sums over all versions.
@@ -102,11 +102,10 @@ impl Ledger {
     pub(super) fn start(&mut self, subject: Subject, size: u64) {
         self.flow.get_or_insert_with(ProgressBar::hidden);
         self.stop(&subject);
-        let flow = ProgressBar::hidden();
         self.active.push(ActivePackage {
             subject,
             size,
-            flow,
+            received: 0,
         });
     }
 
@@ -115,9 +114,9 @@ impl Ledger {
         if let Some(flow) = &self.flow {
             flow.inc(bytes);
         }
-        let mut active = self.active.iter();
+        let mut active = self.active.iter_mut();
         if let Some(package) = active.find(|package| package.subject == *subject) {
-            package.flow.inc(bytes);
+            package.received = package.received.saturating_add(bytes).min(package.size);
         }
     }
 
@@ -167,7 +166,7 @@ impl Ledger {
     /// Whether bytes of the packages in transfer have arrived during this time.
     pub(super) fn flows(&self, within: Duration) -> bool {
         let is_recent = self.last_byte.is_some_and(|last| last.elapsed() < within);
-        is_recent && self.active.iter().any(|package| package.received() > 0)
+        is_recent && self.active.iter().any(|package| package.received > 0)
     }
 
     /// The sums; `None` before any version is known.
@@ -187,7 +186,7 @@ impl Ledger {
             let active = active.filter(|package| package.subject.whole_version() == *subject);
             let (received, size) = active.fold((0_u64, 0_u64), |(received, size), package| {
                 (
-                    received.saturating_add(package.received()),
+                    received.saturating_add(package.received),
                     size.saturating_add(package.size),
                 )
             });
@@ -212,7 +211,7 @@ impl Ledger {
         let part = part.unwrap_or(0).min(if is_done { 1000 } else { 990 });
         self.shown = self.shown.max(part);
         totals.part = self.shown;
-        totals.rate = self.flow.as_ref().map_or(0, rate);
+        totals.rate = self.flow.as_ref().map_or(0, |flow| flow.per_sec() as u64);
         let left = totals.bytes.saturating_sub(totals.received);
         let left = left.checked_div(totals.rate).filter(|_| left > 0);
         totals.left = left.map(Duration::from_secs);
@@ -242,16 +241,4 @@ impl Totals {
         let tilde = if self.counts_all_packages { "" } else { "~" };
         format!("{} of {tilde}{}", self.finished, self.packages)
     }
-}
-
-impl ActivePackage {
-    /// A transfer that begins again counts once.
-    pub(super) fn received(&self) -> u64 {
-        self.flow.position().min(self.size)
-    }
-}
-
-/// The bytes per second.
-pub(super) fn rate(flow: &ProgressBar) -> u64 {
-    flow.per_sec() as u64
 }

@@ -139,7 +139,7 @@ impl Progress {
         }
         let host = self.printer.pending.oldest();
         match self.printer.motion {
-            Motion::Bars => self.draw(&mut state, now, host.as_deref()),
+            Motion::Bars => self.draw(&mut state, host.as_deref()),
             Motion::Lines if now >= state.next_beat => {
                 state.next_beat = now + BEAT;
                 let text = standing(&mut state.ledger, now, host);
@@ -150,8 +150,8 @@ impl Progress {
         }
     }
 
-    fn draw(&self, state: &mut State, now: Duration, host: Option<&str>) {
-        let text = frame::draw(&mut state.ledger, now, Term::stderr().size(), host).join("\n");
+    fn draw(&self, state: &mut State, host: Option<&str>) {
+        let text = frame::draw(&mut state.ledger, Term::stderr().size(), host).join("\n");
         let lines = state.lines.get_or_insert_with(|| {
             let target = ProgressDrawTarget::stderr_with_hz(FRAMES);
             self.printer.bars.set_draw_target(target);
@@ -205,7 +205,7 @@ impl Progress {
     ) {
         let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
         self.printer
-            .package(subject, tone(authentication), verb(transfer), &text);
+            .package(tone(authentication), verb(transfer), &text);
     }
 
     /// Prints that a version, or one of its packages, is present.
@@ -214,7 +214,7 @@ impl Progress {
         match &subject.platform {
             None if self.only_changed || self.printer.is_terse() => {}
             None => self.printer.line(Tone::Done, verb, &text),
-            Some(_) => self.printer.package(subject, Tone::Done, verb, &text),
+            Some(_) => self.printer.package(Tone::Done, verb, &text),
         }
     }
 
@@ -226,8 +226,7 @@ impl Progress {
             _ => "Accepted",
         };
         let text = format!("{subject}   {}", explained(authentication));
-        self.printer
-            .package(subject, tone(authentication), verb, &text);
+        self.printer.package(tone(authentication), verb, &text);
         self.printer.warn_of_notes(subject, authentication);
     }
 }
@@ -247,8 +246,7 @@ fn standing(ledger: &mut Ledger, now: Duration, host: Option<String>) -> String 
     if let Some(totals) = ledger.totals() {
         parts.push(format!("{} packages done", totals.packages_done()));
         if totals.bytes > 0 {
-            let (received, bytes) = (totals.received, totals.bytes);
-            parts.push(frame::fraction(received, bytes, totals.counts_all_bytes));
+            parts.push(frame::fraction(&totals));
         }
     }
     let host = host.filter(|_| !ledger.flows(BEAT));
@@ -310,8 +308,7 @@ impl Reporter for Progress {
                 self.state().ledger.stop(&subject);
                 let status = Status::Unverified.as_str();
                 let text = format!("{subject} {digest}   {}   {status}", HumanBytes(size));
-                self.printer
-                    .line_of(&subject, Tone::Unproven, verb(transfer), &text);
+                self.printer.line(Tone::Unproven, verb(transfer), &text);
             }
             Event::VersionPresent { subject } => self.present(&subject),
             Event::Warning {

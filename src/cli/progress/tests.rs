@@ -54,7 +54,7 @@ fn ledger() -> Ledger {
 
 /// The lines without the figures that depend on time.
 fn lines(columns: u16, rows: u16) -> Vec<String> {
-    let lines = draw(&mut ledger(), seconds(20), (rows, columns), None);
+    let lines = draw(&mut ledger(), (rows, columns), None);
     let is_steady = |field: &&str| !field.ends_with("/s") && !field.starts_with("ETA");
     let steady = |line: String| {
         let fields = line
@@ -70,7 +70,7 @@ fn lines(columns: u16, rows: u16) -> Vec<String> {
 fn no_line_wraps_and_the_total_stays_on_the_screen() {
     for columns in 20..200 {
         for rows in 4..40 {
-            let lines = draw(&mut ledger(), seconds(60), (rows, columns), Some("host"));
+            let lines = draw(&mut ledger(), (rows, columns), Some("host"));
             let widths = lines.iter().map(|line| console::measure_text_width(line));
             assert!(
                 widths.max().unwrap() < columns.into(),
@@ -87,17 +87,17 @@ fn narrow_terminals_leave_out_the_size() {
     for (columns, package, total) in [
         (
             120,
-            "aws 5.1.0 linux_arm64 ████████░░░░░░░░░░░░░░░░ 5.0/15.0 MiB",
-            "total 1/24 packages ███░░░░░░░░░░░░░░░░░░░░░ 50.0/~360 MiB 13%",
+            "aws 5.1.0 linux_arm64 ████████░░░░░░░░░░░░░░░░ 33%",
+            "total 1/24 packages ███░░░░░░░░░░░░░░░░░░░░░ 13% 50.00 MiB of ~360.00 MiB",
         ),
         (
             60,
-            "aws 5.1.0 linux_arm64 ███░░░░░░ 5.0/15.0 MiB",
-            "total 1/24 packages █░░░░░░░░ 50.0/~360 MiB 13%",
+            "aws 5.1.0 linux_arm64 ███░░░░░░░ 33%",
+            "total 1/24 packages █░░░░░░░░░ 13%",
         ),
         (
             40,
-            "aws 5.1.0 linux_arm64 ██░░░",
+            "aws 5.1.0 linux_arm64 ██░░░ 33%",
             "total 1/24 packages █░░░░ 13%",
         ),
     ] {
@@ -128,17 +128,12 @@ fn what_is_done_never_goes_backwards() {
 #[test]
 fn a_quiet_run_says_for_which_host_it_waits() {
     let mut ledger = Ledger::of(1);
-    let lines = draw(
-        &mut ledger,
-        seconds(3),
-        (24, 80),
-        Some("registry.acme.test"),
-    );
-    assert_eq!(lines, ["⠋ waiting for registry.acme.test"]);
+    let lines = draw(&mut ledger, (24, 80), Some("registry.acme.test"));
+    assert_eq!(lines, ["waiting for registry.acme.test"]);
 }
 
 #[test]
 fn without_a_terminal_a_line_has_the_sums() {
     let line = standing(&mut ledger(), seconds(30), None);
-    assert_eq!(line, "1 of 24 packages done, 50.0/~360 MiB");
+    assert_eq!(line, "1 of 24 packages done, 50.00 MiB of ~360.00 MiB");
 }

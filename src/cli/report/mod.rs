@@ -205,7 +205,7 @@ impl Report {
             run.progress.complete(&row.subject, row.totals.packages);
             if run.extent.only_changed && row.is_unchanged() {
                 run.left_out += 1;
-                return self.printer.drop_group(&row.subject);
+                return;
             }
             run.progress.print_held(&row.subject);
             row.print(&self.printer);
@@ -225,7 +225,6 @@ impl Report {
             };
             run.progress.abandon(&subject);
             run.progress.print_held(&subject);
-            self.printer.group(&subject, &format!("Failed {subject}"));
             if !run.alike.repeats(&error, &subject) {
                 self.printer.failure(&error);
             }
@@ -338,7 +337,6 @@ impl Run {
     /// Prints the results, and what people need less, before the summary. Only what to do next follows it.
     fn print(mut self, printer: &Printer, interruption: Option<json::Error>) {
         self.progress.clear();
-        printer.groups_left();
         // The order does not depend on timing. Versions that were not published come last.
         if !self.is_locking() {
             let fails_last = matches!(self.destination, Destination::Store(_));

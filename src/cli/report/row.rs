@@ -244,5 +244,5 @@ pub(super) fn print_change(
         Change::Copied | Change::Updated | Change::Present => done,
     };
     let line = format!("{version} {}   {hashes}", change.platform);
-    printer.line_of(version, Tone::Plain, verb, &line);
+    printer.line(Tone::Plain, verb, &line);
 }
