@@ -102,7 +102,7 @@ pub(super) fn tls(
         }
         current.send_replace(Some(TlsAcceptor::from(Arc::new(config))));
     };
-    files.push(WatchedFiles::start(&paths.certificate, false, read, apply)?);
+    files.push(WatchedFiles::start(&paths.certificate, read, apply)?);
     Ok(tls)
 }
 
@@ -133,7 +133,7 @@ impl AccessControl {
             }
             current.send_replace(Arc::new(new));
         };
-        files.push(WatchedFiles::start(&paths.tokens, false, read, apply)?);
+        files.push(WatchedFiles::start(&paths.tokens, read, apply)?);
         if tokens.borrow().is_empty() {
             return Err(FileError::Tokens { count: 0 }.of(&paths.tokens));
         }
@@ -145,7 +145,7 @@ impl AccessControl {
                 reader.parse(&of_keys, |text| Links::parse(text, lifetime))
             };
             let apply = move |new| _ = current.send_replace(Arc::new(new));
-            files.push(WatchedFiles::start(&path, false, read, apply)?);
+            files.push(WatchedFiles::start(&path, read, apply)?);
         }
         Ok(Self { tokens, links })
     }

@@ -45,24 +45,15 @@ pub(super) struct Reader {
     applied: Vec<Digest>,
     /// One digest for each file that was read.
     digests: Vec<Digest>,
-    /// Whether a file may be a pipe, which is read to its end. A pipe in the place of a file that was read before could keep this thread waiting.
-    may_be_pipe: bool,
-    pipe: Option<PathBuf>,
 }
 
 impl Reader {
-    /// Reads a file.
+    /// Reads a regular file. A pipe cannot be read again.
     ///
     /// # Errors
     /// It cannot be read.
     pub(super) fn read(&mut self, path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
-        if !path.is_file() {
-            self.pipe.get_or_insert_with(|| path.to_owned());
-        }
-        let content = match self.may_be_pipe {
-            true => disk::read(path, LARGEST)?,
-            false => disk::read_regular(path, LARGEST)?,
-        };
+        let content = disk::read_regular(path, LARGEST)?;
         self.digests.push(Digest::of(&content));
         Ok(Zeroizing::new(content))
     }
@@ -91,23 +82,18 @@ pub(super) struct WatchedFiles {
     /// The file that messages name.
     path: PathBuf,
     load: Load,
-    /// The one that is no regular file: a pipe, such as `<(program)`, was read to its end. The others are not read again either, because contents
-    /// that belong together, such as certificate and key, would no longer match.
-    pipe: Option<PathBuf>,
     applied: Vec<Digest>,
     /// The last reported error as text. An error is reported once and not after each interval.
     reported: Option<String>,
 }
 
 impl WatchedFiles {
-    /// Reads and applies files, and watches them. Messages name the file at `path`. With `was_read`, the caller has read them before: if one is no
-    /// regular file, nothing is applied, since it cannot be read again.
+    /// Reads and applies files, and watches them. Messages name the file at `path`.
     ///
     /// # Errors
     /// A file cannot be used.
     pub(super) fn start<T>(
         path: &Path,
-        was_read: bool,
         read: impl Fn(&mut Reader) -> Result<T, Error> + Send + Sync + 'static,
         apply: impl Fn(T) + Send + Sync + 'static,
     ) -> Result<Self, Error> {
@@ -118,25 +104,17 @@ impl WatchedFiles {
             }
             Ok(())
         };
-        let mut reader = Reader {
-            may_be_pipe: !was_read,
-            ..Reader::default()
-        };
-        match load(&mut reader) {
-            Err(_) if was_read && reader.pipe.is_some() => {}
-            loaded => loaded?,
-        }
+        let mut reader = Reader::default();
+        load(&mut reader)?;
         Ok(Self {
             path: path.to_owned(),
             load: Box::new(load),
-            pipe: reader.pipe,
             applied: reader.digests,
             reported: None,
         })
     }
 
-    /// Watches the files of a policy, which the caller has read before; `None` if there are none. If one of them is a pipe, such as `<(program)`,
-    /// its policy stays in use, because a pipe cannot be read twice.
+    /// Watches the files of a policy; `None` if there are none.
     ///
     /// # Errors
     /// A file cannot be used.
@@ -149,15 +127,12 @@ impl WatchedFiles {
             read(&mut of_file).map_err(Error::Policy)
         };
         let path = path.as_deref();
-        path.map(|path| Self::start(path, true, policy, apply))
+        path.map(|path| Self::start(path, policy, apply))
             .transpose()
     }
 
     /// Loads the files, and applies them if they changed. Returns whether they are as they were.
     fn refresh(&mut self, observer: &dyn Observer) -> bool {
-        if self.pipe.is_some() {
-            return true;
-        }
         let mut reader = Reader {
             applied: self.applied.clone(),
             ..Reader::default()
@@ -192,31 +167,15 @@ impl WatchedFiles {
     }
 }
 
-/// Reads files again at intervals, and when `now` is notified. Reports those that it does not read, at once and after each notification, since
-/// an operator may expect it. Never ends.
+/// Reads files again at intervals, and when `now` is notified. Never ends.
 pub(super) async fn watch(
     mut files: Vec<WatchedFiles>,
     now: Arc<tokio::sync::Notify>,
     observer: Arc<dyn Observer>,
 ) {
-    let report_once = |files: &[WatchedFiles]| {
-        for WatchedFiles { path, pipe, .. } in files {
-            if let Some(pipe) = pipe {
-                let (path, pipe) = (printable_path(path), printable_path(pipe));
-                let text = format!(
-                    "{path} until a restart: {pipe} is no regular file, and is read only at the start"
-                );
-                observer.warn("read-once", "Keeping", text);
-            }
-        }
-    };
-    report_once(&files);
     loop {
         // The files are read in both cases: after the interval, and after a notification.
         let notified = tokio::time::timeout(INTERVAL, now.notified()).await;
-        if notified.is_ok() {
-            report_once(&files);
-        }
         let mut is_unchanged = true;
         for files in &mut files {
             is_unchanged &= files.refresh(observer.as_ref());

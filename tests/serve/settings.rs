@@ -1,5 +1,3 @@
-use std::path::PathBuf;
-
 use rustix::process::Signal;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -11,7 +9,6 @@ use crate::support::docker_registry::Program;
 use crate::support::registry::access::Tokens;
 use crate::support::registry::quirks::Personality;
 use crate::support::registry::{Access, Registry};
-use crate::support::signer::Signer;
 use crate::support::tls::Authority;
 
 #[test]
@@ -116,86 +113,6 @@ pub fn the_registry_accepts_what_replaced_its_password() {
         server.get(&zip).is(200);
         requires("successor");
         server.until(&zip, |reply| reply.status == 200);
-        server.stop();
-    }
-}
-
-/// A pipe with this content for the first program that reads it, as `<(cat FILE)` is.
-#[cfg(unix)]
-fn pipe(store: &Store, name: &str, content: String) -> PathBuf {
-    let path = store.scene.path(name);
-    let made = store.scene.command("mkfifo").arg(&path).status();
-    assert!(made.unwrap().success());
-    let to = path.clone();
-    std::thread::spawn(move || std::fs::write(to, content));
-    path
-}
-
-/// What is not read again is in the log at the start, and each time that an operator asks for it.
-#[cfg(unix)]
-fn is_kept(server: &Server, line: &str) {
-    server.logs(line);
-    server.signal(Signal::HUP);
-    server.logs("Reloaded nothing");
-    assert_eq!(server.log().matches(line).count(), 2, "{}", server.log());
-}
-
-#[cfg(unix)]
-#[test]
-fn a_certificate_whose_key_is_a_pipe_is_kept_and_the_log_says_so() {
-    let store = Store::demo();
-    let identity = Authority::shared().server();
-    let (certificate_file, key_file) = identity.write(&store.scene, "server");
-    let key = pipe(
-        &store,
-        "key.pipe",
-        std::fs::read_to_string(key_file).unwrap(),
-    );
-    let from = ["--from", "oci-layout:store"];
-    let server = Server::with_files(&store.scene, &certificate_file, &key, &from);
-    let first = certificate(server.address);
-    std::fs::write(&certificate_file, "nonsense").unwrap();
-    let (path, key) = (certificate_file.display(), key.display());
-    is_kept(
-        &server,
-        &format!("Keeping {path} until a restart: {key} is"),
-    );
-    assert!(certificate(server.address) == first);
-    server.stop();
-}
-
-/// The options name files that can be read only once.
-#[cfg(unix)]
-#[test]
-fn trust_and_keys_may_be_pipes() {
-    let store = Store::demo();
-    let acme = Signer::acme();
-    let trust = format!(
-        "[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{}\"]\n",
-        acme.fingerprint()
-    );
-    store.scene.write("trust.toml", &trust);
-    for is_trust in [true, false] {
-        let content = match is_trust {
-            true => trust.clone(),
-            false => acme.public_armored(),
-        };
-        let pipe = pipe(&store, &format!("{is_trust}.pipe"), content);
-        let name = pipe.to_str().unwrap();
-        let (arguments, line) = match is_trust {
-            true => (
-                vec!["--trust", name],
-                format!("Keeping {name} until a restart: {name} is"),
-            ),
-            false => (
-                vec!["--trust", "trust.toml", "--key", name],
-                format!("Keeping trust.toml until a restart: {name} is"),
-            ),
-        };
-        let server = store.serve(&[&arguments[..], &["--require-pinned"]].concat());
-        let page = server.get(&format!("/providers/{DEMO}")).is(200).text();
-        assert!(page.contains("(pinned)"), "{page}");
-        is_kept(&server, &line);
         server.stop();
     }
 }
