@@ -85,7 +85,7 @@ fn a_file_is_printed_with_its_keys_and_warnings() {
     let author = Author::with_trust(FILE);
     let run = author.trust("check trust.toml").succeeds();
     let run = run.says(
-        "Warning 12 a.example/acme/late a.example/acme/* 7 Warning 16 b.example/*/* Warning 19 [ACME] Warning 19 [EXPIRED] 2020-04-10 Warning 19 [REVOKED]",
+        "Warning 12 a.example/acme/late a.example/acme/* 7 Warning 16 b.example/*/* Warning 19 [EXPIRED] 2020-04-10 Warning 19 [REVOKED]",
     );
     let refused = "expired accepted weak refused";
     prints(

@@ -4,7 +4,6 @@ use clap::Args;
 
 use tfoci::error::printable;
 use tfoci::finding::{Code, Kind};
-use tfoci::nearest::nearest;
 
 use super::Ending;
 use super::arguments::Globals;
@@ -104,25 +103,9 @@ fn page(names: &[&str]) -> Result<String, CommandError> {
             let text = printable(&names.join(" "));
             let error =
                 CommandError::usage(format!("there is no command and no help topic `{text}`"));
-            Err(error.advising(match meant(&tfoci, names) {
-                Some(meant) => format!("did you mean `tfoci help {meant}`?"),
-                None => "`tfoci help` lists the commands and topics".to_owned(),
-            }))
+            Err(error.advising("`tfoci help` lists the commands and topics"))
         }
     }
-}
-
-/// The page that is meant by a misspelt name.
-fn meant<'a>(tfoci: &'a clap::Command, names: &[&str]) -> Option<&'a str> {
-    let [name] = names else { return None };
-    if let "withdraw" | "delete" | "remove" | "replace" | "repair" | "uninstall" = *name {
-        return Some("maintenance");
-    }
-    let commands = tfoci.get_subcommands().filter(|one| !one.is_hide_set());
-    let topics = TOPICS.iter().map(|(topic, ..)| *topic);
-    let pages = commands.map(clap::Command::get_name);
-    let pages: Vec<&str> = pages.chain(topics).chain([OPTIONS]).collect();
-    nearest(name, &pages)
 }
 
 /// What `tfoci COMMAND --help` prints.

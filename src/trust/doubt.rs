@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::address::ProviderPattern;
-use crate::fingerprint::Fingerprint;
 
-use super::{TrustEntry, TrustFile};
+use super::TrustFile;
 
 /// A doubt about an entry of a trust file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +30,6 @@ pub enum DoubtKind {
     },
     /// It has neither keys nor other settings.
     Empty,
-    /// It has a fingerprint twice.
-    Repeated(Fingerprint),
 }
 
 impl fmt::Display for Doubt {
@@ -47,9 +44,6 @@ impl fmt::Display for Doubt {
                 f,
                 "the entry for {pattern} has neither keys nor rules: a signature by any key satisfies it"
             ),
-            DoubtKind::Repeated(fingerprint) => {
-                write!(f, "the fingerprint {fingerprint} is there twice")
-            }
         }
     }
 }
@@ -64,7 +58,10 @@ pub fn doubts(file: &TrustFile) -> Vec<Doubt> {
         let shadowed = earlier
             .min()
             .map(|(line, by)| DoubtKind::Shadowed { by, line });
-        let kinds = shadowed.into_iter().chain(of_entry(entry));
+        let is_empty = !entry.has_keys() && !entry.has_rules;
+        let kinds = shadowed
+            .into_iter()
+            .chain(is_empty.then_some(DoubtKind::Empty));
         doubts.extend(kinds.map(|kind| Doubt {
             line: entry.line,
             pattern: entry.pattern.clone(),
@@ -73,21 +70,6 @@ pub fn doubts(file: &TrustFile) -> Vec<Doubt> {
         lines.entry(&entry.pattern).or_insert(entry.line);
     }
     doubts
-}
-
-/// The doubts about an entry that do not depend on others.
-fn of_entry(entry: &TrustEntry) -> Vec<DoubtKind> {
-    let mut kinds = Vec::new();
-    if !entry.has_keys() && !entry.has_rules {
-        kinds.push(DoubtKind::Empty);
-    }
-    let mut pins = entry.pins.clone();
-    pins.sort();
-    let pairs = pins.iter().zip(pins.iter().skip(1));
-    let repeated = pairs.filter(|(one, next)| one == next).map(|(one, _)| one);
-    kinds.extend(repeated.cloned().map(DoubtKind::Repeated));
-    kinds.dedup();
-    kinds
 }
 
 #[cfg(test)]
