@@ -5,18 +5,17 @@
 //! 2. Each blob is **streamed** from its store to its offset in `FILE.part`, and hashed on its way. The file is synced and renamed. If the run is
 //!    killed, the next one reads what is there and fetches only the rest.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::draft::{Draft, Drafted, State};
+use super::draft::{Draft, Drafted, Drafts};
 use super::{Options, Task, run};
-use crate::authentication::Authentication;
 use crate::digest::Digest;
-use crate::event::{Event, Reporter, Subject};
+use crate::event::{Event, Reporter};
 use crate::jobs::Jobs;
 use crate::oci::{self, Part};
-use crate::outcome::{At, Failure, OnResult, Problem};
+use crate::outcome::{At, Failure, OnResult, Problem, Published};
 use crate::place::Place;
 use crate::publish::ReportedBlob;
 use crate::store::bundle::contents::Parts;
@@ -61,6 +60,8 @@ struct Blobs {
     documents: BTreeSet<Key>,
     packages: BTreeSet<Key>,
     omitted: BTreeSet<Key>,
+    /// The bytes of their members.
+    length: u64,
 }
 
 /// Copies providers into a bundle.
@@ -74,19 +75,22 @@ pub(super) async fn copy_into_bundle(
     let failed = |error: Error| at_target(error, &output.place);
     // 1. Read and verify.
     let base = output.base.as_ref().map(|(contents, _)| contents);
-    let draft = Arc::new(Draft::new(base, options.dry_run).map_err(failed)?);
-    run(tasks, options, Some(&draft), reporter, on_result).await;
-    let mut versions = std::mem::take(&mut draft.state().versions);
-    versions.sort_by_cached_key(|one| (one.repository.clone(), one.published.version.clone()));
-    let mut files = output.plan(&draft.state(), &versions).map_err(failed)?;
+    let draft = Draft::new(base, options.dry_run).map_err(failed)?;
+    // A version is reported when its file is complete.
+    let on_read =
+        |read: Result<Published, Failure>| drop(read.map_err(|failed| on_result(Err(failed))));
+    run(tasks, options, Some(&draft), reporter, &on_read).await;
+    let drafts = Arc::new(draft.finish());
+    let mut versions: Vec<&Drafted> = drafts.versions.iter().collect();
+    versions.sort_by_key(|one| (&one.repository, &one.published.version));
+    let mut files = output.plan(&drafts, &versions).map_err(failed)?;
     // 2. Stream the bytes. All files are complete before the first one is shown.
-    let packages = packages(&versions);
     let mut complete = Vec::new();
     for (bundled, lists, members) in files.iter_mut().filter(|_| !options.dry_run) {
         let writing = Writing::begin(bundled.path.as_deref(), lists, bundled.size);
         let second = SecondPass {
             writing: Arc::new(writing.map_err(failed)?),
-            draft: Arc::clone(&draft),
+            drafts: Arc::clone(&drafts),
             place: output.place.clone(),
             reporter: Arc::clone(reporter),
         };
@@ -94,44 +98,23 @@ pub(super) async fn copy_into_bundle(
             true => Jobs::new(1),
             false => options.jobs.clone(),
         };
-        let members = members.iter().map(|member| {
-            let package = packages.get(&member.key).and_then(|(version, package)| {
-                let version = versions.get(*version)?;
-                let authentication = version.published.authentication.clone()?;
-                Some((
-                    version.subject(*package)?,
-                    authentication,
-                    version.from.clone(),
-                ))
-            });
-            (*member, package)
-        });
-        let place = |(member, package)| second.clone().place(member, package);
-        jobs.run(members, place).await?;
+        let place = |member: &Member| second.clone().place(*member);
+        jobs.run(members.iter(), place).await?;
         bundled.digest = second.writing.finish().await.map_err(failed)?;
         complete.extend(bundled.digest.map(|digest| (second.writing, digest)));
     }
     for (writing, digest) in complete {
         writing.show(&digest).map_err(failed)?;
     }
-    for mut version in versions {
+    for version in versions {
+        let mut published = version.published.clone();
         if output.path.is_none() {
             // What goes to a pipe cannot be referred to.
-            version.published.reference = String::new();
+            published.reference = String::new();
         }
-        on_result(Ok(version.published));
+        on_result(Ok(published));
     }
     Ok(files.into_iter().map(|(bundled, ..)| bundled).collect())
-}
-
-/// Where each package is among the versions.
-fn packages(versions: &[Drafted]) -> HashMap<Key, (usize, usize)> {
-    let all = versions.iter().enumerate();
-    let packages = all.flat_map(|(version, drafted)| {
-        let packages = drafted.packages.iter().enumerate();
-        packages.map(move |(package, (key, _))| (*key, (version, package)))
-    });
-    packages.collect()
 }
 
 /// A file, its first members, and where the others are.
@@ -139,11 +122,11 @@ type Planned = (Bundled, Lists, Vec<Member>);
 
 impl Output {
     /// Plans the files: which versions are in which one, and where their members are.
-    fn plan(&self, state: &State, versions: &[Drafted]) -> Result<Vec<Planned>, Error> {
+    fn plan(&self, drafts: &Drafts, versions: &[&Drafted]) -> Result<Vec<Planned>, Error> {
         let parts = match self.split {
             _ if versions.is_empty() => return Ok(Vec::new()),
-            None => return Ok(vec![self.file(state, versions, None)?]),
-            Some(limit) => self.cut(state, versions, limit)?,
+            None => return Ok(vec![self.file(drafts, versions, None)?]),
+            Some(limit) => self.cut(drafts, versions, limit)?,
         };
         let numbered = || (1..).zip(&parts);
         let named = numbered().flat_map(|(number, part)| {
@@ -160,7 +143,7 @@ impl Output {
                 of: parts.len(),
                 versions: named.clone(),
             };
-            self.file(state, part, Some(of_set))
+            self.file(drafts, part, Some(of_set))
         });
         files.collect()
     }
@@ -168,21 +151,21 @@ impl Output {
     /// Cuts the versions into parts, in their order.
     fn cut<'v>(
         &self,
-        state: &State,
-        versions: &'v [Drafted],
+        drafts: &Drafts,
+        versions: &'v [&'v Drafted],
         limit: u64,
-    ) -> Result<Vec<&'v [Drafted]>, Error> {
+    ) -> Result<Vec<&'v [&'v Drafted]>, Error> {
         // What the lists need at most: each names the versions of the whole set.
         let lists = |count: usize| 10_000 + 200 * (versions.len() + 20 * count) as u64;
         let (mut parts, mut begin, mut blobs) = (Vec::new(), 0, Blobs::default());
         for (at, version) in versions.iter().enumerate() {
-            blobs.add(version);
-            if blobs.length(state) + lists(at + 1 - begin) >= limit && at > begin {
+            blobs.add(version, drafts);
+            if at > begin && blobs.length + lists(at + 1 - begin) >= limit {
                 parts.extend(versions.get(begin..at));
                 (begin, blobs) = (at, Blobs::default());
-                blobs.add(version);
+                blobs.add(version, drafts);
             }
-            let size = blobs.length(state) + lists(1);
+            let size = blobs.length + lists(1);
             if size >= limit && at == begin {
                 let (provider, version) = (&version.published.provider, &version.published.version);
                 let expected = format!("less than {limit} bytes for {provider} {version}");
@@ -196,15 +179,17 @@ impl Output {
     /// A file of these versions.
     fn file(
         &self,
-        state: &State,
-        versions: &[Drafted],
+        drafts: &Drafts,
+        versions: &[&Drafted],
         parts: Option<Parts>,
     ) -> Result<Planned, Error> {
         let mut blobs = Blobs::default();
-        versions.iter().for_each(|version| blobs.add(version));
+        versions
+            .iter()
+            .for_each(|version| blobs.add(version, drafts));
         // A package that one provider's repository has may be missing in that of another.
         let omitted = blobs.omitted.difference(&blobs.packages);
-        let omitted = omitted.map(|key| ListedBlob::new(state.expected(key)));
+        let omitted = omitted.map(|key| ListedBlob::new(drafts.expected(key)));
         let omitted: Vec<ListedBlob> = omitted.collect();
         let mut bundled = Bundled {
             path: match (&self.path, &parts) {
@@ -218,7 +203,7 @@ impl Output {
         };
         let contents = Contents {
             format: FORMAT,
-            versions: versions.iter().map(listed).collect(),
+            versions: versions.iter().map(|one| listed(one)).collect(),
             members: Some([&blobs.manifests, &blobs.documents, &blobs.packages].map(BTreeSet::len)),
             base: self.base.as_ref().map(|(_, digest)| Base {
                 digest: digest.to_string(),
@@ -235,8 +220,9 @@ impl Output {
             let received = format!("{} versions", versions.len());
             self.impossible("fewer versions for its lists", &received)
         })?;
-        let keys = blobs.keys().map(|key| (*key, state.size(key)));
-        let (members, size) = lists.members(keys);
+        let keys = blobs.manifests.iter().chain(&blobs.documents);
+        let keys = keys.chain(&blobs.packages);
+        let (members, size) = lists.members(keys.map(|key| (*key, drafts.size(key))));
         bundled.size = size;
         Ok((bundled, lists, members))
     }
@@ -260,25 +246,24 @@ fn listed(version: &Drafted) -> ListedVersion {
 }
 
 impl Blobs {
-    fn add(&mut self, version: &Drafted) {
-        self.manifests.extend(&version.manifests);
-        self.documents.extend(&version.documents);
-        for (package, is_had) in &version.packages {
-            match is_had {
-                true => self.omitted.insert(*package),
-                false => self.packages.insert(*package),
-            };
+    fn add(&mut self, version: &Drafted, drafts: &Drafts) {
+        let mut add = |set: &mut BTreeSet<Key>, key: Key| {
+            if set.insert(key) {
+                self.length += Member::length(drafts.size(&key));
+            }
+        };
+        for key in &version.manifests {
+            add(&mut self.manifests, *key);
         }
-    }
-
-    fn keys(&self) -> impl Iterator<Item = &Key> {
-        let documents = self.manifests.iter().chain(&self.documents);
-        documents.chain(&self.packages)
-    }
-
-    /// The bytes of their members.
-    fn length(&self, state: &State) -> u64 {
-        self.keys().map(|key| Member::length(state.size(key))).sum()
+        for key in &version.documents {
+            add(&mut self.documents, *key);
+        }
+        for (key, is_had) in &version.packages {
+            match is_had {
+                true => drop(self.omitted.insert(*key)),
+                false => add(&mut self.packages, *key),
+            }
+        }
     }
 }
 
@@ -286,44 +271,43 @@ impl Blobs {
 #[derive(Clone)]
 struct SecondPass {
     writing: Arc<Writing>,
-    draft: Arc<Draft>,
+    drafts: Arc<Drafts>,
     place: Place,
     reporter: Arc<dyn Reporter>,
 }
 
 impl SecondPass {
-    async fn place(
-        self,
-        member: Member,
-        package: Option<(Subject, Authentication, Place)>,
-    ) -> Result<(), Failure> {
+    async fn place(self, member: Member) -> Result<(), Failure> {
         let expected = member.expected();
         let failed = |error| at_target(error, &self.place);
-        let unread = |what, error| Error::reading(what, expected.digest, error);
-        let blob = self.draft.blob(&member).map_err(failed)?;
-        let Some((subject, authentication, store)) = package else {
-            let placed = self.writing.place(member, &blob).await;
-            return placed.map(drop).map_err(|error| match error {
-                PutError::Store(error) => failed(error),
-                PutError::Source(error) => failed(unread(Part::Blob, error)),
-            });
+        let found = self.drafts.blob(expected, &member.key);
+        let (version, package, blob) = found.map_err(failed)?;
+        let (subject, what, reporter): (_, _, Arc<dyn Reporter>) = match package {
+            Some(_) => (
+                version.subject(package),
+                Part::Package,
+                self.reporter.clone(),
+            ),
+            None => (version.subject(package), Part::Blob, Arc::new(())),
         };
-        let watched = ReportedBlob::start(blob, &subject, &self.reporter);
+        let watched = ReportedBlob::start(blob, &subject, &reporter);
         let placed = self.writing.place(member, &watched).await;
         let transfer = placed.map_err(|error| match error {
             PutError::Store(error) => failed(error),
             PutError::Source(error) => {
-                let to = Some(Box::new(self.place.clone()));
-                let problem = Problem::Unread(unread(Part::Package, error));
+                let (store, to) = (version.from.place(), Some(Box::new(self.place.clone())));
+                let problem = Problem::Unread(Error::reading(what, expected.digest, error));
                 problem.of(subject.clone(), At::From { store, to })
             }
         })?;
-        self.reporter.report(Event::Finished {
-            subject,
-            size: expected.size,
-            transfer,
-            authentication,
-        });
+        if let Some(authentication) = version.published.authentication.clone() {
+            reporter.report(Event::Finished {
+                subject,
+                size: expected.size,
+                transfer,
+                authentication,
+            });
+        }
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::iter::once;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, PoisonError};
 
 use super::stored_version::{StoredVersion, documents_in_memory};
 use crate::blob::{BlobSource as _, Memory};
@@ -10,28 +10,27 @@ use crate::digest::Digest;
 use crate::disk::temp_file::TempFileWriter;
 use crate::event::{Subject, Transfer};
 use crate::jobs::locked;
-use crate::oci::{self, Repository, Tag};
+use crate::oci::{self, Part, Repository, Tag};
 use crate::outcome::{Problem, Published};
-use crate::place::Place;
 use crate::publish::{Blob, ContentGraph};
 use crate::release::Expected;
 use crate::store::bundle::contents::Contents;
-use crate::store::bundle::{Key, Member, index_entry, key_of};
+use crate::store::bundle::{Key, index_entry, key_of};
 use crate::store::{Error, Repo, StoreBlob};
 
 /// The versions that were read and verified. The bytes of their packages stay where they are.
 pub(super) struct Draft {
-    state: Mutex<State>,
+    drafts: Mutex<Drafts>,
     /// The address, and the digest of an index or package, of all that the far side has.
     base: HashSet<String>,
     dry_run: bool,
 }
 
-pub(super) struct State {
+pub(super) struct Drafts {
     /// Manifests and documents. There may be too many for the memory.
     kept: TempFileWriter,
     length: u64,
-    blobs: HashMap<Key, (u64, Origin)>,
+    blobs: HashMap<Key, Origin>,
     pub(super) versions: Vec<Drafted>,
 }
 
@@ -47,14 +46,17 @@ pub(super) struct Drafted {
     /// The tags, and what `index.json` says of them.
     pub(super) tags: Vec<(Tag, String)>,
     /// The store that it comes from.
-    pub(super) from: Place,
+    pub(super) from: Repo,
 }
 
-/// Where the bytes of a blob are.
-enum Origin {
-    /// In the temporary file, at this offset.
-    Kept(u64),
-    Stored(Arc<Repo>),
+/// Where a blob comes from.
+struct Origin {
+    size: u64,
+    /// The version that it was read for, and which of its packages it is.
+    version: usize,
+    package: Option<usize>,
+    /// Its offset in the temporary file, if its bytes were read.
+    kept: Option<u64>,
 }
 
 impl Draft {
@@ -67,7 +69,7 @@ impl Draft {
             digests.map(|digest| had(&version.address, digest))
         });
         Ok(Self {
-            state: Mutex::new(State {
+            drafts: Mutex::new(Drafts {
                 kept: TempFileWriter::new()?,
                 length: 0,
                 blobs: HashMap::new(),
@@ -78,8 +80,10 @@ impl Draft {
         })
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        locked(&self.state)
+    /// What was added.
+    pub(super) fn finish(self) -> Drafts {
+        let drafts = self.drafts.into_inner();
+        drafts.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a version.
@@ -88,7 +92,7 @@ impl Draft {
         stored: &StoredVersion,
         from: &Repo,
         to: &Repo,
-    ) -> Result<(), Problem> {
+    ) -> Result<Published, Problem> {
         let release = &stored.release;
         let tag = Tag::of_version(&release.version)?;
         let digest = stored.index.root.expected.digest;
@@ -110,14 +114,15 @@ impl Draft {
             documents: Vec::new(),
             packages: Vec::new(),
             tags: Vec::new(),
-            from: from.place(),
+            from: from.clone(),
         };
         if self.dry_run {
             drafted.published.status = drafted.published.status.planned();
         }
-        let (mut state, from) = (self.state(), Arc::new(from.clone()));
-        for (package, published) in release.packages.iter().zip(&drafted.published.packages) {
-            let key = state.add(package.expected, None, &from)?;
+        let mut drafts = locked(&self.drafts);
+        let published = drafted.published.packages.iter();
+        for (at, (package, published)) in release.packages.iter().zip(published).enumerate() {
+            let key = drafts.add(package.expected, None, Some(at))?;
             let is_had = published.status == Transfer::Present;
             drafted.packages.push((key, is_had));
             drafted.published.bytes += if is_had { 0 } else { package.expected.size };
@@ -126,29 +131,34 @@ impl Draft {
         let evidence = Tag::of_evidence(&release.version)?;
         let contents = once(&stored.index).chain(&stored.evidence);
         for (content, tag) in contents.zip([tag, evidence]) {
-            drafted.contain(content, tag, &read, &from, &mut state)?;
+            drafted.contain(content, tag, &read, &mut drafts)?;
         }
-        state.versions.push(drafted);
-        Ok(())
-    }
-
-    /// A blob, to be written.
-    pub(super) fn blob(&self, member: &Member) -> Result<Blob<StoreBlob>, Error> {
-        let state = self.state();
-        Ok(match state.blobs.get(&member.key) {
-            Some((size, Origin::Kept(at))) => {
-                Blob::new(state.kept.reader(*at).up_to(*size)?, false)
-            }
-            Some((_, Origin::Stored(repo))) => Blob::Unproven(repo.blob(member.expected())),
-            // Every member comes from the draft.
-            None => Blob::new(Vec::new(), false),
-        })
+        let published = drafted.published.clone();
+        drafts.versions.push(drafted);
+        Ok(published)
     }
 }
 
-impl State {
+impl Drafts {
+    /// A blob to be written, the version that it was read for, and which of its packages it is.
+    pub(super) fn blob(
+        &self,
+        blob: Expected,
+        key: &Key,
+    ) -> Result<(&Drafted, Option<usize>, Blob<StoreBlob>), Error> {
+        let (what, digest) = (Part::Blob, blob.digest);
+        let origin = self.blobs.get(key).ok_or(Error::Missing { what, digest })?;
+        let version = self.versions.get(origin.version);
+        let version = version.ok_or(Error::Missing { what, digest })?;
+        let blob = match origin.kept {
+            Some(at) => Blob::new(self.kept.reader(at).up_to(blob.size)?, false),
+            None => Blob::Unproven(version.from.blob(blob)),
+        };
+        Ok((version, origin.package, blob))
+    }
+
     pub(super) fn size(&self, key: &Key) -> u64 {
-        self.blobs.get(key).map_or(0, |(size, _)| *size)
+        self.blobs.get(key).map_or(0, |origin| origin.size)
     }
 
     pub(super) fn expected(&self, key: &Key) -> Expected {
@@ -157,19 +167,25 @@ impl State {
     }
 
     /// Notes a blob, and keeps its bytes if they were read.
-    fn add(&mut self, blob: Expected, read: Option<&[u8]>, from: &Arc<Repo>) -> Result<Key, Error> {
+    fn add(
+        &mut self,
+        blob: Expected,
+        read: Option<&[u8]>,
+        package: Option<usize>,
+    ) -> Result<Key, Error> {
         let key = key_of(blob)?;
         if !self.blobs.contains_key(&key) {
-            let origin = match read {
-                None => Origin::Stored(Arc::clone(from)),
-                Some(bytes) => {
-                    let at = self.length;
-                    self.kept.write(bytes)?;
-                    self.length += blob.size;
-                    Origin::Kept(at)
-                }
+            if let Some(bytes) = read {
+                self.kept.write(bytes)?;
+            }
+            let origin = Origin {
+                size: blob.size,
+                version: self.versions.len(),
+                package,
+                kept: read.map(|_| self.length),
             };
-            self.blobs.insert(key, (blob.size, origin));
+            self.length += read.map_or(0, |_| blob.size);
+            self.blobs.insert(key, origin);
         }
         Ok(key)
     }
@@ -182,17 +198,16 @@ impl Drafted {
         content: &ContentGraph<Expected>,
         tag: Tag,
         read: &[Memory],
-        from: &Arc<Repo>,
-        state: &mut State,
+        drafts: &mut Drafts,
     ) -> Result<(), Error> {
         for manifest in content.manifests.iter().flatten().chain([&content.root]) {
             let bytes = Some(&*manifest.bytes);
             self.manifests
-                .push(state.add(manifest.expected, bytes, from)?);
+                .push(drafts.add(manifest.expected, bytes, None)?);
         }
         for blob in &content.blobs {
             let read = read.iter().find(|one| one.expected() == *blob);
-            let key = state.add(*blob, read.map(Memory::bytes), from)?;
+            let key = drafts.add(*blob, read.map(Memory::bytes), None)?;
             if self.packages.iter().all(|(package, _)| *package != key) {
                 self.documents.push(key);
             }
@@ -202,10 +217,13 @@ impl Drafted {
         Ok(())
     }
 
-    /// A package, for the progress.
-    pub(super) fn subject(&self, package: usize) -> Option<Subject> {
+    /// The version, or one of its packages.
+    pub(super) fn subject(&self, package: Option<usize>) -> Subject {
         let version = Subject::version(&self.published.provider, &self.published.version);
-        Some(version.platform(&self.published.packages.get(package)?.platform))
+        match package.and_then(|package| self.published.packages.get(package)) {
+            Some(package) => version.platform(&package.platform),
+            None => version,
+        }
     }
 }
 

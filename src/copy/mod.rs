@@ -108,7 +108,7 @@ pub async fn copy(
 async fn run(
     tasks: Vec<Task>,
     options: &Options,
-    draft: Option<&Arc<Draft>>,
+    draft: Option<&Draft>,
     reporter: &Arc<dyn Reporter>,
     on_result: &OnResult<'_>,
 ) {
@@ -146,7 +146,7 @@ struct Journey<'a> {
     /// The names of the tags in the destination store.
     tags: TagNames,
     options: &'a Options,
-    draft: Option<&'a Arc<Draft>>,
+    draft: Option<&'a Draft>,
     reporter: &'a Arc<dyn Reporter>,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Journey<'a> {
     async fn begin(
         task: Task,
         options: &'a Options,
-        draft: Option<&'a Arc<Draft>>,
+        draft: Option<&'a Draft>,
         reporter: &'a Arc<dyn Reporter>,
     ) -> Result<(Self, SelectedVersions), Failure> {
         let Task {
@@ -223,12 +223,9 @@ impl<'a> Journey<'a> {
     ) {
         let copies = versions.iter().map(async |(version, wanted)| {
             let copied = match (self.settled(version).await, &self.options.rebuild) {
-                (Ok(Some(published)), _) => Ok(Some(published)),
+                (Ok(Some(published)), _) => Ok(published),
                 (Ok(None), None) => self.copy_unchanged(version, wanted).await,
-                (Ok(None), Some(platforms)) => {
-                    let rebuilt = self.rebuild(version, platforms, wanted).await;
-                    rebuilt.map(Some)
-                }
+                (Ok(None), Some(platforms)) => self.rebuild(version, platforms, wanted).await,
                 (Err(error), _) => Err(error),
             };
             copied.map_err(|error| self.failure(version, error))
@@ -236,10 +233,6 @@ impl<'a> Journey<'a> {
         let one_first = self.to.may_refuse_evidence(&self.tags);
         let mut copies = pin!(side_by_side.run(one_first, copies));
         while let Some(copied) = copies.next().await {
-            // A version of a draft is reported when its bundle is written.
-            let Some(copied) = copied.transpose() else {
-                continue;
-            };
             // What was there already was not verified, and is reported as present.
             if let Ok(published) = &copied
                 && (self.options.dry_run || published.authentication.is_none())
@@ -255,7 +248,7 @@ impl<'a> Journey<'a> {
         &self,
         version: &Version,
         wanted: &Platforms,
-    ) -> Result<Option<Published>, Error> {
+    ) -> Result<Published, Error> {
         let mut stored = StoredVersion::read(&self.from, version, self.trust(version)).await?;
         stored.release = self.locked(stored.release)?;
         self.reporter.report(stored.release.event());
@@ -268,7 +261,7 @@ impl<'a> Journey<'a> {
         }
         if let Some(draft) = self.draft {
             let added = draft.add(&stored, &self.from.repo, &self.to);
-            return added.map(|()| None).map_err(Error::in_destination);
+            return added.map_err(Error::in_destination);
         }
         let StoredVersion {
             release,
@@ -284,7 +277,7 @@ impl<'a> Journey<'a> {
             evidence: evidence.as_ref().map(content),
             ..Edition::of(release)
         };
-        self.publish(version, edition).await.map(Some)
+        self.publish(version, edition).await
     }
 
     /// Copies all or some platforms of a version with a new index.

@@ -221,22 +221,19 @@ impl Session {
 impl Reference {
     /// The repository, and the tag of the version in it.
     fn open(&self, registry: &Registry) -> Result<(Repo, Tag), CommandError> {
-        let bundled = self.repository.starts_with("bundle:");
-        let bundled = bundled.then(|| provider_of_directory(&self.repository));
-        let bundled = bundled
-            .flatten()
-            .and_then(|one| Repository::of_provider(&one).ok());
-        let file = bundled.as_ref().and_then(|one| {
-            let directory = self.repository.strip_suffix(one.as_str())?;
-            directory.strip_suffix('/')
-        });
-        let address = file.unwrap_or(&self.repository);
-        let endpoint = Endpoint::parse(address, file.is_none()).map_err(Failure::from)?;
+        // `bundle:FILE/HOSTNAME/NAMESPACE/TYPE`. Other stores have the name of the repository in their address.
+        let mut slashes = self.repository.rmatch_indices('/');
+        let slash = slashes
+            .nth(2)
+            .filter(|_| self.repository.starts_with("bundle:"));
+        let split = slash.and_then(|(at, _)| self.repository.split_at_checked(at));
+        let (address, directory) = split.unwrap_or((&self.repository, ""));
+        let endpoint = Endpoint::parse(address, split.is_none()).map_err(Failure::from)?;
         let store = endpoint.read(registry.clone()).map_err(Failure::from)?;
-        let name = match (&store, bundled) {
-            (Store::Registry(_), _) => Repository::in_registry(&self.repository).ok(),
-            (Store::Layout(_), _) => Some(Repository::root()),
-            (Store::Bundle(_), bundled) => bundled,
+        let name = match &store {
+            Store::Registry(_) => Repository::in_registry(&self.repository).ok(),
+            Store::Layout(_) => Some(Repository::root()),
+            Store::Bundle(_) => Repository::of_directory(directory.trim_start_matches('/')),
         };
         let name = name.ok_or_else(|| no_reference(&self.text))?;
         let tag = Tag::of_version(&self.version).map_err(Failure::from)?;

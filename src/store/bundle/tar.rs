@@ -38,31 +38,17 @@ pub(super) fn length(size: u64) -> u64 {
     BLOCK + size.next_multiple_of(BLOCK)
 }
 
-/// A header.
+/// A header, of ASCII names only.
 pub(super) fn header(name: &str, size: u64) -> Vec<u8> {
-    let mut header = vec![0; BLOCK as usize];
-    let mut put = |at: usize, text: &str| {
-        let places = header.iter_mut().skip(at);
-        places
-            .zip(text.bytes())
-            .for_each(|(place, byte)| *place = byte);
+    let with = |sum: &str| {
+        let (owner, none) = ("0000000", "");
+        format!(
+            "{name:\0<100}0000644\0{owner}\0{owner}\0{size:011o}\0{:011}\0{sum}0{none:\0<100}ustar\x0000{none:\0<247}",
+            0
+        )
     };
-    put(0, name);
-    for (at, text) in [(100, "0000644"), (108, "0000000"), (116, "0000000")] {
-        put(at, text);
-    }
-    put(124, &format!("{size:011o}"));
-    put(136, "00000000000");
-    put(148, "        0");
-    put(257, "ustar");
-    put(263, "00");
-    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-    let sum = format!("{sum:06o}\0 ");
-    let places = header.iter_mut().skip(148);
-    places
-        .zip(sum.bytes())
-        .for_each(|(place, byte)| *place = byte);
-    header
+    let sum: u32 = with("        ").bytes().map(u32::from).sum();
+    with(&format!("{sum:06o}\0 ")).into_bytes()
 }
 
 /// The name and size that a header states; `None` unless it is exactly the header of such a member.
