@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, stream};
 use tfoci::copy::have;
 use tfoci::digest::Digest;
 use tfoci::disk;
-use tfoci::error::printable_path;
+use tfoci::error::{printable, printable_path};
 use tfoci::outcome::Failure;
 use tfoci::store::Registry;
 use tfoci::store::bundle::contents::FORMAT;
@@ -45,10 +45,13 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let registry = session.registry(&session.http()?);
     let from = session.store_for(arguments.from, &arguments.providers)?;
-    let (contents, ending) =
+    let (contents, failed) =
         contents(&arguments.providers, from.as_deref(), &registry, session).await?;
+    failed
+        .iter()
+        .for_each(|error| session.printer.failure(error));
     session.printer.own_text(&pretty(&contents));
-    Ok(ending)
+    Ok(Ending::of(failed.iter()))
 }
 
 /// What a list says that the far side has, or an earlier bundle, and the digest of the list.
@@ -63,24 +66,28 @@ pub(super) async fn base(
         let bytes = disk::read(path, LARGEST_LIST).map_err(unusable)?;
         let contents = Contents::read(&bytes).map_err(|error| {
             let path = printable_path(path);
+            let error = printable(&error.to_string());
             CommandError::usage(format!("{path} is not a list of `tfoci have`\n  {error}"))
         })?;
         return Ok((contents, Digest::of(&bytes)));
     }
     let registry = session.registry(&session.http()?);
     let store = format!("bundle:{}", path.display());
-    let (contents, _) = contents(&[], Some(&store), &registry, session).await?;
+    let (contents, failed) = contents(&[], Some(&store), &registry, session).await?;
+    if let Some(error) = failed.into_iter().next() {
+        return Err(error);
+    }
     let digest = Digest::of(pretty(&contents).as_bytes());
     Ok((contents, digest))
 }
 
-/// What a store has, and whether something is missing.
+/// What a store has, and what cannot be read of it.
 async fn contents(
     providers: &[String],
     from: Option<&str>,
     registry: &Registry,
     session: &Session,
-) -> Result<(Contents, Ending), CommandError> {
+) -> Result<(Contents, Vec<CommandError>), CommandError> {
     let wanted = session.wanted(providers, from, registry).await?;
     let incomplete = wanted
         .everything
@@ -104,15 +111,12 @@ async fn contents(
         }
     }
     versions.sort_by(|one, other| one.address.cmp(&other.address));
-    failed
-        .iter()
-        .for_each(|error| session.printer.failure(error));
     let contents = Contents {
         format: FORMAT,
         versions,
         ..Contents::default()
     };
-    Ok((contents, Ending::of(failed.iter())))
+    Ok((contents, failed))
 }
 
 fn pretty(contents: &Contents) -> String {

@@ -19,6 +19,7 @@ use tfoci::outcome::Failure;
 use tfoci::selection::Selection;
 use tfoci::source::Source;
 use tfoci::source::origin::Origin;
+use tfoci::store::Store;
 use tfoci::verify::{Checked, ClientVersion, Options, Task, verify};
 
 use super::Ending;
@@ -96,7 +97,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let trust = session.trust_path(&arguments.trust.trust, file.as_ref());
     let options = options(&arguments, trust.as_ref(), session)?;
     let mut found = Vec::new();
-    let tasks = tasks(&arguments, file, trust.as_ref(), session, &mut found).await?;
+    let (tasks, whole) = tasks(&arguments, file, trust.as_ref(), session, &mut found).await?;
     let providers = tasks.iter().map(|task| task.from.provider.clone());
     let providers: Vec<_> = providers.collect();
     if let Some(TrustPath { path, .. }) = &trust {
@@ -113,8 +114,18 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     let reporter = progress.clone();
     verify(tasks, &options, &(reporter as _), &on_checked).await;
+    let (mut found, versions) = std::mem::take(&mut *locked(&found));
+    for store in whole {
+        let rest = match store.bundle() {
+            Some(bundle) => bundle.read_rest().await,
+            None => Ok(()),
+        };
+        found.extend(
+            rest.err()
+                .map(|error| Finding::of(Code::BytesDiffer, &error)),
+        );
+    }
     progress.clear();
-    let (found, versions) = std::mem::take(&mut *locked(&found));
     let extent = [(versions, "version"), (providers.len(), "provider")];
     let extent = extent.map(|(count, noun)| counted(count, noun));
     let findings = Findings {
@@ -131,24 +142,25 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(findings.print(&session.printer))
 }
 
-/// The providers to verify. Those that a store cannot have are `found`.
+/// The providers to verify, and the stores that are verified as a whole. Providers that a store cannot have are `found`.
 async fn tasks(
     arguments: &Arguments,
     file: Option<MirrorFile>,
     trust: Option<&TrustPath>,
     session: &Session,
     found: &mut Vec<Finding>,
-) -> Result<Vec<Task>, CommandError> {
+) -> Result<(Vec<Task>, Vec<Store>), CommandError> {
     let (texts, filters) = texts(arguments, file, session)?;
     let registry = session.registry(&session.http()?);
-    let mut tasks: Vec<Task> = Vec::new();
+    let (mut tasks, mut whole) = (Vec::<Task>::new(), Vec::new());
     for (store, texts) in texts {
         let store = session.store_for(store, &texts)?;
         let wanted = session.wanted(&texts, store.as_deref(), &registry).await?;
-        let incomplete = wanted
-            .everything
-            .and_then(|everything| everything.failure());
-        found.extend(incomplete.map(|error| Finding::of(Code::Unreadable, &error)));
+        if let Some(everything) = wanted.everything {
+            let incomplete = everything.failure();
+            found.extend(incomplete.map(|error| Finding::of(Code::Unreadable, &error)));
+            whole.push(everything.store);
+        }
         let mirror = store.map(|store| mirror_options(&store, trust, arguments, session));
         for WantedVersions { selection, from } in wanted.versions {
             let Selection {
@@ -177,7 +189,7 @@ async fn tasks(
             });
         }
     }
-    Ok(tasks)
+    Ok((tasks, whole))
 }
 
 /// What to verify in each store, and what a mirror file wants of each provider.

@@ -3,6 +3,7 @@
 use futures_util::{StreamExt as _, stream};
 
 use crate::constraint::VersionConstraints;
+use crate::error::Category;
 use crate::examine::StoredProvider;
 use crate::oci::{Part, Repository, Tag};
 use crate::outcome::{Failure, Problem};
@@ -16,7 +17,7 @@ use crate::version::Version;
 /// rely on them.
 ///
 /// # Errors
-/// The versions cannot be listed.
+/// The store cannot be read.
 pub async fn have(
     from: &StoredProvider,
     constraints: &VersionConstraints,
@@ -34,7 +35,9 @@ pub async fn have(
     while let Some(read) = reads.next().await {
         match read {
             Ok(version) => versions.push(version),
-            Err(failure) => failures.push(failure),
+            // What is not there is no part of a base.
+            Err(failure) if failure.category() == Category::NotFound => failures.push(failure),
+            Err(failure) => return Err(failure),
         }
     }
     Ok((versions, failures))

@@ -64,6 +64,18 @@ pub(super) fn is_exclusively_owned(metadata: &Metadata) -> bool {
         && metadata.mode() & OTHERS == 0
 }
 
+/// The number of names that a file has.
+#[cfg(unix)]
+pub(super) fn names(metadata: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(metadata)
+}
+
+/// This system does not tell the number, so each file counts as having one name.
+#[cfg(not(unix))]
+pub(super) fn names(_: &Metadata) -> u64 {
+    1
+}
+
 /// Whether a hard link may share a file. Access control lists are not checked.
 #[cfg(not(unix))]
 pub(super) fn is_exclusively_owned(metadata: &Metadata) -> bool {

@@ -1,14 +1,14 @@
 //! Atomic writes: a file is written under a hidden name beside its final path, synced and renamed.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir, TempPath};
 
 use super::entries::{directory_of, sync_directory};
-use super::exposed::is_exclusively_owned;
-use super::files::non_blocking;
+use super::exposed::{is_exclusively_owned, names};
+use super::files::{non_blocking, unlinked};
 use super::{Directory, Error, UNFINISHED};
 
 /// An unfinished file under a hidden name. It is removed on drop, unless [`Staged::publish`] renamed it.
@@ -133,6 +133,25 @@ fn owner_writable() -> std::fs::OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
     options
+}
+
+/// Opens a file to write parts of it in place, or creates it.
+///
+/// # Errors
+/// The system reported an error, or the file has another name or may be changed by another user: writing it could change a file elsewhere.
+pub fn open_own(path: &Path) -> io::Result<File> {
+    let mut options = owner_writable();
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        created => return created,
+    }
+    let is_own = |found: Metadata| is_exclusively_owned(&found) && names(&found) == 1;
+    let other = || io::Error::other("it is a link, or another user may change it");
+    // Checked again after opening, because the file may have been replaced in between.
+    let found = std::fs::symlink_metadata(path)?;
+    is_own(found).then_some(()).ok_or_else(other)?;
+    let file = unlinked(options.create_new(false)).open(path)?;
+    is_own(file.metadata()?).then_some(file).ok_or_else(other)
 }
 
 /// Creates a hidden directory in `beside`. It is removed on drop, unless [`show_directory`] renamed it.

@@ -4,6 +4,7 @@
 //! ([`crate::blob::proven`]): if they do not match, the connection is closed before it, so a client never receives a complete wrong package.
 //! A verified package is remembered: ranges of it are then read from their offset, and an unchanged file is not hashed again. The state of the
 //! file is compared once more before its last chunk is sent. A range of a file that is not remembered is sent after all of it was verified.
+//! Packages in bundles are not remembered, so that clients get the whole of them.
 //!
 //! A range of a remembered package in an OCI registry is sent without verification: the digest covers the whole, and reading all of it for
 //! every range would cost the registry more than the client. A registry that sent the right bytes once could send others later. This does no
@@ -219,7 +220,8 @@ impl Transfer {
     /// Remembers that all bytes of the package were verified, unless its file may change and keep its state.
     async fn remember(&self) {
         let state = self.state.clone();
-        if file(&self.package).is_none() || state.as_ref().is_some_and(FileState::is_settled) {
+        let is_in_registry = matches!(self.package.blob, StoreBlob::Registry(_));
+        if is_in_registry || state.as_ref().is_some_and(FileState::is_settled) {
             let verified = &self.packages.verified;
             verified.insert(key(&self.package), state).await;
         }
@@ -248,7 +250,7 @@ fn key(package: &ServedPackage) -> (Digest, Option<PathBuf>) {
     (package.expected.digest, path)
 }
 
-/// The file of a package; `None` in an OCI registry.
+/// The file of a package; `None` in an OCI registry or a bundle.
 fn file(package: &ServedPackage) -> Option<&Path> {
     match package.blob.info().location? {
         BlobLocation::InFile(path) => Some(path),

@@ -9,7 +9,7 @@
 //!
 //! The same versions give the same file on every machine: members have no time and no owner, and each blob is stored once. A bundle is written
 //! by [`copy`](crate::copy) and never changed. It is read at offsets: its lists when it is opened, and the headers of its members once, when the
-//! first blob is read. A reader refuses members and orders that a writer would not have written. OCI tools read it too.
+//! first blob is read, or of a delta at once. A reader refuses members and orders that a writer would not have written. OCI tools read it too.
 
 pub mod contents;
 mod file;
@@ -18,18 +18,21 @@ mod tar;
 pub use contents::Contents;
 pub use file::{Lists, Member, Writing, key_of, part_path, parts_beside, refused};
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::iter::once;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::OnceCell;
 
 use self::contents::Parts;
-use super::document::document;
-use super::{At, Error};
+use super::{Error, Refused};
 use crate::blob::{self, BlobInfo, BlobSource, Body, Opened, ReadError};
 use crate::digest::Digest;
 use crate::disk::{self, Blocks, temp_file};
-use crate::oci::{Descriptor, REF_NAME, RawManifest, Repository, Tag, Tags, tags};
+use crate::jobs::{in_thread, locked};
+use crate::oci::tags::MOST_TAGS;
+use crate::oci::{Descriptor, Part as Document, REF_NAME, Repository, Tag, Tags, tags};
 use crate::release::Expected;
 
 /// The largest `index.json` and contents list in bytes: enough for the 10,000 versions that its tags allow.
@@ -41,8 +44,8 @@ const MOST_MEMBERS: usize = 500_000;
 pub type Key = [u8; 32];
 /// The manifests of the tags, by repository.
 type TagLists = BTreeMap<Repository, BTreeMap<Tag, Descriptor>>;
-/// The offset and the size in bytes of each blob.
-type Members = HashMap<Key, (u64, u64)>;
+/// The number of the file that has a blob, its offset and its size in bytes.
+type Members = HashMap<Key, (usize, u64, u64)>;
 
 /// A bundle that is read, or the parts of a set together.
 #[derive(Clone, Debug)]
@@ -57,6 +60,10 @@ struct Inner {
     omitted: HashSet<Digest>,
     /// The first part that is missing, and the versions of all that are.
     missing: Option<(PathBuf, Vec<String>)>,
+    /// The blobs, or why they are not those of a bundle.
+    members: OnceCell<Result<Members, Refused>>,
+    /// The blobs that were read.
+    read: Mutex<HashSet<Key>>,
 }
 
 /// One file.
@@ -65,10 +72,10 @@ struct Part {
     path: PathBuf,
     file: std::fs::File,
     length: u64,
-    contents: Contents,
     /// Where the blobs begin.
     head: u64,
-    members: OnceLock<Members>,
+    /// How many manifests, documents and packages follow.
+    classes: [usize; 3],
 }
 
 /// A blob in a bundle.
@@ -94,19 +101,38 @@ impl Bundle {
         };
         // Who names one part means that one.
         let alone = parts.is_empty().then_some(path);
+        let (mut set, mut numbers, mut count) = (None, BTreeSet::new(), 0);
         for path in parts.iter().map(PathBuf::as_path).chain(alone) {
-            let (part, tags) = Part::open(path)?;
-            part.check_set(&inner.parts)?;
-            for (repository, tags) in tags {
-                inner.tags.entry(repository).or_default().extend(tags);
+            let (part, tags, contents) = Part::open(path)?;
+            if alone.is_none() {
+                part.check_set(contents.parts, &mut set, &mut numbers)?;
             }
-            let omitted = part.contents.base.iter().flat_map(|base| &base.omitted);
+            for (repository, tags) in tags {
+                let all = inner.tags.entry(repository).or_default();
+                for (tag, entry) in tags {
+                    count += 1;
+                    if all.insert(tag, entry).is_some() || count > MOST_TAGS {
+                        let expected = format!("at most {MOST_TAGS} tags, each in one part");
+                        return Err(part.fault(tar::INDEX, &expected, "more tags"));
+                    }
+                }
+            }
+            let omitted = contents.base.into_iter().flat_map(|base| base.omitted);
             let omitted = omitted.filter_map(|blob| blob.digest.parse::<Digest>().ok());
             inner.omitted.extend(omitted);
             inner.parts.push(part);
         }
-        if alone.is_none() {
-            inner.missing = missing(path, &inner.parts);
+        inner.missing = set.and_then(|set| missing(path, set, &numbers));
+        if !inner.omitted.is_empty() {
+            // A package that is there is not left out, whatever the list says.
+            let members = inner.scan()?;
+            let is_there = |digest: &Digest| {
+                digest
+                    .sha256()
+                    .is_some_and(|key| members.contains_key(&key))
+            };
+            inner.omitted.retain(|digest| !is_there(digest));
+            inner.members = OnceCell::new_with(Some(Ok(members)));
         }
         Ok(Self(Arc::new(inner)))
     }
@@ -136,6 +162,21 @@ impl Bundle {
         Some(Error::MissingPart { path, versions })
     }
 
+    /// Reads the blobs that were not read yet.
+    ///
+    /// # Errors
+    /// One of them has other bytes than its name says, or cannot be read.
+    pub async fn read_rest(&self) -> Result<(), Error> {
+        for (key, (_, _, size)) in self.members().await? {
+            let (digest, size) = (Digest::from_sha256(*key), *size);
+            if !locked(&self.0.read).contains(key) {
+                let read = blob::verify(&self.blob(Expected { digest, size })).await;
+                read.map_err(|error| Error::reading(Document::Blob, digest, error))?;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn repositories(&self) -> Vec<Repository> {
         self.0.tags.keys().cloned().collect()
     }
@@ -149,39 +190,9 @@ impl Bundle {
         Some(tags.keys().map(Tag::to_string).collect())
     }
 
-    pub(super) async fn manifest(
-        &self,
-        repository: &Repository,
-        at: At<'_>,
-    ) -> Result<Option<RawManifest>, Error> {
-        let what = at.part();
-        let entry = match at {
-            At::Entry(entry) => Some(entry),
-            At::Tag(tag) => self.entry(repository, tag),
-        };
-        let Some(entry) = entry else {
-            return Ok(None);
-        };
-        let expected = entry.expected_of(what)?;
-        let document = document(&self.blob(expected), entry, what).await?;
-        match (document, at, expected.digest) {
-            (None, At::Tag(_), digest) => Err(Error::Missing { what, digest }),
-            (document, ..) => Ok(document),
-        }
-    }
-
-    pub(super) fn digest(
-        &self,
-        repository: &Repository,
-        tag: &Tag,
-    ) -> Result<Option<Digest>, Error> {
-        let entry = self.entry(repository, tag);
-        let expected = entry.map(|entry| entry.expected_of(At::Tag(tag).part()));
-        Ok(expected.transpose()?.map(|expected| expected.digest))
-    }
-
-    fn entry(&self, repository: &Repository, tag: &Tag) -> Option<&Descriptor> {
-        self.0.tags.get(repository)?.get(tag)
+    /// The manifest that a tag refers to.
+    pub(super) fn entry(&self, repository: &Repository, tag: &Tag) -> Option<Descriptor> {
+        self.0.tags.get(repository)?.get(tag).cloned()
     }
 
     pub(super) fn blob(&self, expected: Expected) -> BundleBlob {
@@ -191,20 +202,29 @@ impl Bundle {
         }
     }
 
-    pub(super) fn blob_size(&self, expected: &Expected) -> Result<Option<u64>, Error> {
-        Ok(self.find(&expected.digest)?.map(|(_, _, size)| size))
+    pub(super) async fn blob_size(&self, expected: &Expected) -> Result<Option<u64>, Error> {
+        Ok(self.find(&expected.digest).await?.map(|(_, _, size)| size))
     }
 
-    /// The part that has a blob, its offset and its size in bytes.
-    fn find(&self, digest: &Digest) -> Result<Option<(&Part, u64, u64)>, Error> {
-        let key = digest.sha256();
-        for part in &self.0.parts {
-            let members = part.members()?;
-            if let Some((at, size)) = key.and_then(|key| members.get(&key)) {
-                return Ok(Some((part, *at, *size)));
+    async fn find(&self, digest: &Digest) -> Result<Option<(&Part, u64, u64)>, Error> {
+        let members = self.members().await?;
+        let found = digest.sha256().and_then(|key| members.get(&key));
+        Ok(found.and_then(|(part, at, size)| Some((self.0.parts.get(*part)?, *at, *size))))
+    }
+
+    /// Reads the headers once. What they refuse is kept, so that each version gets the same error.
+    async fn members(&self) -> Result<&Members, Error> {
+        let scanned = self.0.members.get_or_try_init(async || {
+            let inner = Arc::clone(&self.0);
+            match in_thread(move || inner.scan()).await {
+                Err(Error::Bundle(refused)) => Ok(Err(refused)),
+                scanned => scanned.map(Ok),
             }
-        }
-        Ok(None)
+        });
+        let scanned: &Result<_, Refused> = scanned.await?;
+        scanned
+            .as_ref()
+            .map_err(|refused| Error::Bundle(refused.clone()))
     }
 }
 
@@ -216,38 +236,41 @@ impl BlobSource for BundleBlob {
     }
 
     async fn open(&self, from: u64) -> Opened<Error> {
-        let Expected { digest, size } = self.expected;
-        let found = self.bundle.find(&digest).map_err(ReadError::Source)?;
+        let digest = self.expected.digest;
+        let found = self.bundle.find(&digest).await.map_err(ReadError::Source)?;
         let Some((part, at, stored)) = found else {
             return Err(match self.bundle.omits(&digest) {
                 true => ReadError::Source(Error::LeftOut { digest }),
                 false => blob::Error::Missing.into(),
             });
         };
-        if stored < size {
-            let received = stored;
-            return Err(blob::Error::Shorter {
-                expected: size,
-                received,
-            }
-            .into());
-        }
+        locked(&self.bundle.0.read).extend(digest.sha256());
         let blocks = Blocks::open(&part.path, at + from)?;
         Ok(Body::of_file(blocks.up_to(stored.saturating_sub(from))))
     }
 }
 
+impl Inner {
+    /// Reads all headers.
+    fn scan(&self) -> Result<Members, Error> {
+        let mut members = Members::new();
+        for (number, part) in self.parts.iter().enumerate() {
+            part.scan(number, &mut members)?;
+        }
+        Ok(members)
+    }
+}
+
 impl Part {
     /// Reads the first three members.
-    fn open(path: &Path) -> Result<(Self, TagLists), Error> {
+    fn open(path: &Path) -> Result<(Self, TagLists, Contents), Error> {
         let file = disk::open(path)?;
         let mut part = Self {
             path: path.to_owned(),
             length: file.metadata().map_or(0, |found| found.len()),
             file,
-            contents: Contents::default(),
             head: 0,
-            members: OnceLock::new(),
+            classes: [0; 3],
         };
         let index = part.list(tar::INDEX)?;
         let list = part.list(tar::CONTENTS)?;
@@ -260,29 +283,29 @@ impl Part {
         if marker != tags::LAYOUT {
             return Err(other(tar::MARKER));
         }
-        part.contents = Contents {
-            versions: Vec::new(),
-            ..contents
-        };
-        Ok((part, tags))
+        part.classes = contents.members.unwrap_or_default();
+        Ok((part, tags, contents))
     }
 
-    /// Refuses a part of another set, and a second one of the same number.
-    fn check_set(&self, others: &[Self]) -> Result<(), Error> {
-        let of = |part: &Self| {
-            let parts: Option<&Parts> = part.contents.parts.as_ref();
-            parts.map(|parts| (parts.set.clone(), parts.number))
+    /// Refuses a file that is no part, a part of another set than the first one, and a second part of the same number.
+    fn check_set(
+        &self,
+        parts: Option<Parts>,
+        set: &mut Option<Parts>,
+        numbers: &mut BTreeSet<usize>,
+    ) -> Result<(), Error> {
+        let parts = parts.filter(|parts| (1..=parts.of).contains(&parts.number));
+        let Some(parts) = parts else {
+            return Err(self.fault(tar::CONTENTS, "a part of a set", "another bundle"));
         };
-        let (set, number) = of(self).unwrap_or_default();
-        let Some(other) = others
-            .iter()
-            .filter_map(of)
-            .find(|one| one.0 != set || one.1 == number)
-        else {
+        let received = format!("part {} of {} of {}", parts.number, parts.of, parts.set);
+        let is_new = numbers.insert(parts.number);
+        let first = set.get_or_insert_with(|| parts.clone());
+        let number = first.number;
+        if is_new && *first == (Parts { number, ..parts }) {
             return Ok(());
-        };
-        let expected = format!("another part of the set {}", other.0);
-        let received = format!("part {number} of {set}");
+        }
+        let expected = format!("another part of {} of the set {}", first.of, first.set);
         Err(self.fault(tar::CONTENTS, &expected, &received))
     }
 
@@ -300,44 +323,32 @@ impl Part {
         Err(self.fault(name, &expected, &received))
     }
 
-    fn members(&self) -> Result<&Members, Error> {
-        if let Some(members) = self.members.get() {
-            return Ok(members);
-        }
-        let members = self.scan()?;
-        Ok(self.members.get_or_init(|| members))
-    }
-
-    /// Reads all headers.
-    fn scan(&self) -> Result<Members, Error> {
-        let (mut members, mut end) = (Members::new(), self.head);
-        for count in self.contents.members.into_iter().flatten() {
+    /// Reads all headers, and adds the blobs that earlier parts do not have.
+    fn scan(&self, part: usize, members: &mut Members) -> Result<(), Error> {
+        let mut end = self.head;
+        for count in self.classes {
             let mut before: Option<Key> = None;
             for number in 0..count {
                 let Some((name, at, size)) = self.member(end)? else {
+                    let expected = format!("{count} members of a class");
                     let received = format!("{number}, and then the end");
-                    return Err(self.fault(
-                        tar::CONTENTS,
-                        &format!("{count} members of a class"),
-                        &received,
-                    ));
+                    return Err(self.fault(tar::CONTENTS, &expected, &received));
                 };
-                let key = tar::key_of(&name).filter(|key| {
-                    before.is_none_or(|before| before < *key) && !members.contains_key(key)
-                });
-                let Some(key) = key.filter(|_| members.len() < MOST_MEMBERS) else {
-                    return Err(self.fault(
-                        &name,
-                        "blobs sorted by digest, each once",
-                        "another member",
-                    ));
+                let is_new = |key: &Key| {
+                    before.is_none_or(|before| before < *key)
+                        && members.get(key).is_none_or(|(known, ..)| *known != part)
+                        && members.len() < MOST_MEMBERS
                 };
-                members.insert(key, (at, size));
+                let Some(key) = tar::key_of(&name).filter(is_new) else {
+                    let expected = "blobs sorted by digest, each once";
+                    return Err(self.fault(&name, expected, "another member"));
+                };
+                members.entry(key).or_insert((part, at, size));
                 (before, end) = (Some(key), at + size);
             }
         }
         match self.member(end)? {
-            None => Ok(members),
+            None => Ok(()),
             Some((name, ..)) => Err(self.fault(&name, "the end of the bundle", "another member")),
         }
     }
@@ -380,16 +391,11 @@ impl Part {
 }
 
 /// The first part that is missing in a set, and the versions of all that are.
-fn missing(path: &Path, parts: &[Part]) -> Option<(PathBuf, Vec<String>)> {
-    let of_set = parts.first()?.contents.parts.as_ref()?;
-    let numbers = parts.iter().filter_map(|part| part.contents.parts.as_ref());
-    let numbers: HashSet<usize> = numbers.map(|part| part.number).collect();
-    let number = (1..=of_set.of).find(|number| !numbers.contains(number))?;
-    let lost = of_set
-        .versions
-        .iter()
-        .filter(|(_, part)| !numbers.contains(part));
-    let lost = lost.map(|(version, _)| version.clone());
+fn missing(path: &Path, set: Parts, numbers: &BTreeSet<usize>) -> Option<(PathBuf, Vec<String>)> {
+    let number = (1..=set.of).find(|number| !numbers.contains(number))?;
+    let lost = set.versions.into_iter();
+    let lost = lost.filter(|(_, part)| !numbers.contains(part));
+    let lost = lost.map(|(version, _)| version);
     Some((part_path(path, number), lost.collect()))
 }
 

@@ -1,6 +1,6 @@
 //! Reads the documents of a store that is in files: manifests and indexes.
 
-use super::Error;
+use super::{At, Error};
 use crate::blob::{BlobSource, proven};
 use crate::oci::{Descriptor, LARGEST_READ, Part, RawManifest, Refusal};
 use crate::release::Expected;
@@ -29,5 +29,29 @@ pub(super) async fn document<B: BlobSource<Failure = Error>>(
         })),
         Err(Error::Missing { .. }) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// The manifest that a tag or an index refers to. `entry` is what the store's own index says of the tag.
+pub(super) async fn manifest<B: BlobSource<Failure = Error>>(
+    at: At<'_>,
+    entry: Option<Descriptor>,
+    blob: impl Fn(Expected) -> B,
+) -> Result<Option<RawManifest>, Error> {
+    let what = at.part();
+    let entry = match at {
+        At::Entry(entry) => Some(entry.clone()),
+        At::Tag(_) => entry,
+    };
+    let Some(entry) = entry else {
+        return Ok(None);
+    };
+    let expected = entry.expected_of(what)?;
+    match (document(&blob(expected), &entry, what).await?, at) {
+        (None, At::Tag(_)) => Err(Error::Missing {
+            what,
+            digest: expected.digest,
+        }),
+        (document, _) => Ok(document),
     }
 }

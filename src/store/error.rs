@@ -256,22 +256,14 @@ pub enum Error {
     /// A layout without an `index.json`, or a link that leads nowhere: a part may be missing, or its disk is not mounted.
     #[error("the layout {} is incomplete\n  expected its index.json", printable_path(.path))]
     Incomplete { path: PathBuf },
-    /// A file is not a bundle as tfoci writes it, or a bundle cannot be written.
-    #[error("cannot {action} the bundle{}\n  expected {expected}\n  received {}", of_member(.path.as_deref(), .member), printable(.received))]
-    Bundle {
-        /// `use` or `write`
-        action: &'static str,
-        path: Option<PathBuf>,
-        /// The member; empty where none can be named.
-        member: String,
-        expected: String,
-        received: String,
-    },
+    /// A bundle cannot be used or written.
+    #[error(transparent)]
+    Bundle(Refused),
     /// A delta leaves out a blob, which the target of a copy has.
     #[error("the package {digest} is not in this delta")]
     LeftOut { digest: Digest },
     /// A part of a set is not there.
-    #[error("a part of the bundle is missing\n  expected {}\n  left out {}", printable_path(.path), listed(.versions, FEW))]
+    #[error("a part of the bundle is missing\n  expected {}\n  left out {}", printable_path(.path), printable(&listed(.versions, FEW)))]
     MissingPart {
         path: PathBuf,
         /// The versions that only this part, or another missing one, has.
@@ -287,6 +279,22 @@ pub enum Error {
         /// Whether the path is that of a directory.
         is_directory: bool,
     },
+}
+
+/// A file is not a bundle as tfoci writes it, or a bundle cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot {action} the bundle{}\n  expected {}\n  received {}", of_member(.path.as_deref(), .member), printable(.expected), printable(.received))]
+pub struct Refused {
+    /// `use` or `write`
+    pub action: &'static str,
+    /// The file; `None` where none can be named.
+    pub path: Option<PathBuf>,
+    /// The member; empty where none can be named.
+    pub member: String,
+    /// What a bundle has there.
+    pub expected: String,
+    /// What is there.
+    pub received: String,
 }
 
 impl Error {
@@ -375,7 +383,7 @@ impl Error {
             | Self::TooLarge { .. }
             | Self::TooManyParts { .. }
             | Self::TooManyEntries { .. }
-            | Self::Bundle { .. }
+            | Self::Bundle(_)
             | Self::Incomplete { .. } => Category::Malformed,
             Self::Missing { .. }
             | Self::LeftOut { .. }

@@ -51,7 +51,7 @@ impl Hint for Error {
                 "write into a layout or a registry, and then run `tfoci copy --from STORE --to bundle:FILE`"
             }
             Self::LeftOut { .. } => "copy the delta into the store that has the rest",
-            Self::Bundle { action: "use", .. } => {
+            Self::Bundle(refused) if refused.action == "use" => {
                 "carry it over again: `tfoci verify` checks it before it leaves"
             }
             Self::NoStore { .. } => {

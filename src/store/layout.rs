@@ -26,7 +26,7 @@ use self::last_index::LastIndex;
 pub use self::writers::LayoutLock;
 use self::writers::Writers;
 use super::document::document;
-use super::{At, Error, PutError, StoreBlob};
+use super::{Error, PutError, StoreBlob};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, proven};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::{self, Staged};
@@ -165,36 +165,14 @@ impl Layout {
         Ok(self.index(repository)?.map(|tags| tags.names()))
     }
 
-    pub(super) async fn manifest(
-        &self,
-        repository: &Repository,
-        at: At<'_>,
-    ) -> Result<Option<RawManifest>, Error> {
-        let what = at.part();
-        match at {
-            At::Entry(entry) => self.document(repository, entry, what).await,
-            At::Tag(tag) => {
-                let index = self.index(repository)?.unwrap_or_default();
-                let Some(entry) = index.find(tag) else {
-                    return Ok(None);
-                };
-                let digest = entry.expected_of(what)?.digest;
-                let document = self.document(repository, &entry, what).await?;
-                document.ok_or(Error::Missing { what, digest }).map(Some)
-            }
-        }
-    }
-
-    pub(super) fn digest(
+    /// The manifest that a tag refers to.
+    pub(super) fn entry(
         &self,
         repository: &Repository,
         tag: &Tag,
-    ) -> Result<Option<Digest>, Error> {
+    ) -> Result<Option<Descriptor>, Error> {
         let index = self.index(repository)?.unwrap_or_default();
-        let entry = index
-            .find(tag)
-            .map(|entry| entry.expected_of(At::Tag(tag).part()));
-        Ok(entry.transpose()?.map(|expected| expected.digest))
+        Ok(index.find(tag))
     }
 
     pub(super) fn blob(&self, repository: &Repository, expected: Expected) -> StoreBlob {

@@ -30,7 +30,7 @@ pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use blob::StoreBlob;
 pub use bundle::Bundle;
 pub use endpoint::Endpoint;
-pub use error::Error;
+pub use error::{Error, Refused};
 pub use layout::Layout;
 pub use put_error::PutError;
 pub use registry::{Lookup, Registry};
@@ -58,9 +58,14 @@ pub enum Store {
 impl Store {
     /// Why a part of the store may be missing, if that is known when it is opened.
     pub fn incomplete(&self) -> Option<Error> {
+        self.bundle().and_then(Bundle::incomplete)
+    }
+
+    /// The bundle, if it is one.
+    pub fn bundle(&self) -> Option<&Bundle> {
         match self {
-            Self::Bundle(bundle) => bundle.incomplete(),
-            _ => None,
+            Self::Bundle(bundle) => Some(bundle),
+            Self::Layout(_) | Self::Registry(_) => None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
 use super::artifact::{Artifact, StoredEvidence, StoredPackage};
-use super::{At, Bundle, Error, Store, StoreBlob};
+use super::{At, Bundle, Error, Store, StoreBlob, document};
 use crate::blob::proven;
 use crate::credentials::Credentials;
 use crate::digest::Digest;
@@ -105,9 +105,14 @@ impl Repo {
     /// The store fails, the manifest is damaged, or a pinned tag refers to another one.
     pub async fn manifest(&self, at: At<'_>) -> Result<Option<RawManifest>, Error> {
         let raw = match &self.store {
-            Store::Layout(layout) => layout.manifest(&self.name, at).await?,
             Store::Registry(registry) => registry.manifest(&self.name, at).await?,
-            Store::Bundle(bundle) => bundle.manifest(&self.name, at).await?,
+            Store::Layout(_) | Store::Bundle(_) => {
+                let entry = match at {
+                    At::Tag(tag) => self.entry(tag)?,
+                    At::Entry(_) => None,
+                };
+                document::manifest(at, entry, |expected| self.blob(expected)).await?
+            }
         };
         if let (At::Tag(tag), Some((pinned, expected)), Some(raw)) = (at, &self.pinned, &raw)
             && pinned == tag
@@ -127,10 +132,20 @@ impl Repo {
     /// # Errors
     /// The store fails.
     pub async fn digest(&self, tag: &Tag) -> Result<Option<Digest>, Error> {
+        if let Store::Registry(registry) = &self.store {
+            return registry.digest(&self.name, tag).await;
+        }
+        let entry = self.entry(tag)?;
+        let expected = entry.map(|entry| entry.expected_of(At::Tag(tag).part()));
+        Ok(expected.transpose()?.map(|expected| expected.digest))
+    }
+
+    /// The manifest that a tag refers to in a store of files.
+    fn entry(&self, tag: &Tag) -> Result<Option<Descriptor>, Error> {
         match &self.store {
-            Store::Layout(layout) => layout.digest(&self.name, tag),
-            Store::Registry(registry) => registry.digest(&self.name, tag).await,
-            Store::Bundle(bundle) => bundle.digest(&self.name, tag),
+            Store::Layout(layout) => layout.entry(&self.name, tag),
+            Store::Bundle(bundle) => Ok(bundle.entry(&self.name, tag)),
+            Store::Registry(_) => Ok(None),
         }
     }
 
@@ -151,16 +166,13 @@ impl Repo {
         match &self.store {
             Store::Layout(layout) => Ok(layout.blob_size(&self.name, expected)),
             Store::Registry(registry) => registry.stored_size(&self.name, expected).await,
-            Store::Bundle(bundle) => bundle.blob_size(expected),
+            Store::Bundle(bundle) => bundle.blob_size(expected).await,
         }
     }
 
     /// The bundle that it is in.
     pub fn bundle(&self) -> Option<&Bundle> {
-        match &self.store {
-            Store::Bundle(bundle) => Some(bundle),
-            Store::Layout(_) | Store::Registry(_) => None,
-        }
+        self.store.bundle()
     }
 
     /// Whether it is in a delta that leaves out this package, for a target that has it.

@@ -254,3 +254,116 @@ fn a_hole_is_refused() {
     file.unwrap().set_len(1 << 40).unwrap();
     refused_now(&author, "a hole");
 }
+
+/// Replaces a text in a list of a bundle.
+fn with(tar: &Tar, place: usize, from: &str, to: &str) -> Tar {
+    let mut changed = tar.clone();
+    let text = String::from_utf8(tar.0[place].bytes.clone()).unwrap();
+    assert!(text.contains(from), "{from}");
+    changed.0[place].bytes = text.replacen(from, to, 1).into_bytes();
+    changed
+}
+
+/// `verify` reads members that no version refers to, and those that the list calls left out.
+#[test]
+fn every_member_is_read() {
+    let (author, tar) = sound();
+    let verify = |case: &str, tar: &Tar, status: i32| {
+        author.scene.write("bad.tar", tar.write());
+        for more in [&[][..], &["--deep"]] {
+            let verify = [&["verify", "--from", "bundle:bad.tar"], more].concat();
+            let run = author.tfoci(&verify);
+            assert_eq!(run.status, Some(status), "{case} {}", run.stdout);
+        }
+    };
+    let last = tar.0.len() - 1;
+    let digest = format!("sha256:{}", sha256(&tar.0[last].bytes));
+    let base = format!(
+        "\"base\":{{\"digest\":\"{digest}\",\"omitted\":[{{\"digest\":\"{digest}\",\"size\":1}}]}},\"members\""
+    );
+    let mut lies = with(&tar, 1, "\"members\"", &base);
+    verify("a sound package that is called left out", &lies, 0);
+    lies.0[last].bytes[50] ^= 1;
+    verify("an altered package that is called left out", &lies, 3);
+    let mut more = with(&tar, 1, ",6]", ",7]");
+    more.0
+        .push(entry(&format!("blobs/sha256/{}", "f".repeat(64)), b"x"));
+    verify("a member that nothing refers to", &more, 3);
+    let mut config = tar.clone();
+    let empty = format!("blobs/sha256/{}", sha256(b"{}"));
+    let place = config.0.iter().position(|entry| entry.name == empty);
+    config.0[place.unwrap()].bytes = b"[]".to_vec();
+    verify("the empty config", &config, 3);
+}
+
+/// A damaged file is no base: the next bundle would be without what is lost.
+#[test]
+fn a_damaged_file_is_no_base() {
+    let (author, tar) = sound();
+    let mut whole = tar.write();
+    whole.push(0);
+    author.scene.write("bad.tar", &whole);
+    author.tfoci(&["have", "--from", "bundle:bad.tar"]).exits(1);
+    let base = ["--base", "bad.tar"];
+    copy(&author, "oci-layout:store", "bundle:new.tar", &base).exits(1);
+    assert!(!author.scene.path("new.tar").exists());
+}
+
+/// A name in a list begins no line of its own.
+#[test]
+fn names_do_not_forge_lines() {
+    let (author, tar) = sound();
+    let forged = "x\\n    Copied acme/forged 1.0.0";
+    let parts = format!(
+        "\"parts\":{{\"set\":\"{forged}\",\"number\":1,\"of\":2,\"versions\":{{\"{forged}\":2}}}},\"members\""
+    );
+    let part = with(&tar, 1, "\"members\"", &parts).write();
+    author.scene.write("bad.tar.001", &part);
+    for number in [2, 3] {
+        let run = copy(&author, "bundle:bad.tar", "oci-layout:back", &[]);
+        let run = run.exits(1);
+        assert!(!run.stderr.contains("\n    Copied acme"), "{}", run.stderr);
+        author.scene.write(&format!("bad.tar.00{number}"), &part);
+    }
+    author
+        .scene
+        .write("base.json", format!("{{\"{forged}\":1}}"));
+    let base = ["--base", "base.json"];
+    let run = copy(&author, "oci-layout:store", "bundle:new.tar", &base).exits(2);
+    assert!(!run.stderr.contains("\n    Copied"), "{}", run.stderr);
+}
+
+/// Somebody else may have put a link at the place of the unfinished file.
+#[test]
+#[cfg(unix)]
+fn another_file_is_never_written() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let author = filled();
+    let path = |name: &str| author.scene.path(name);
+    type Plant = fn(&std::path::Path, &std::path::Path);
+    let plants: [(&str, Plant); 4] = [
+        ("a symbolic link", |victim, part| {
+            symlink(victim, part).unwrap()
+        }),
+        ("a hard link", |victim, part| {
+            fs::hard_link(victim, part).unwrap()
+        }),
+        ("a file of all", |_, part| {
+            fs::write(part, "x").unwrap();
+            fs::set_permissions(part, fs::Permissions::from_mode(0o666)).unwrap();
+        }),
+        ("a directory", |_, part| fs::create_dir(part).unwrap()),
+    ];
+    for (case, plant) in plants {
+        author.scene.write("victim", "precious");
+        plant(&path("victim"), &path("new.tar.part"));
+        copy(&author, "oci-layout:store", "bundle:new.tar", &[]).exits(1);
+        assert_eq!(
+            fs::read_to_string(path("victim")).unwrap(),
+            "precious",
+            "{case}"
+        );
+        assert!(!path("new.tar").exists(), "{case}");
+        let _file = fs::remove_file(path("new.tar.part"));
+    }
+}

@@ -188,3 +188,34 @@ fn parts_of_a_delta_have_what_the_far_side_needs() {
         2
     );
 }
+
+#[test]
+fn files_that_are_no_parts_of_one_set_are_refused() {
+    let author = split();
+    let write = |name: &str, tar: &Tar| author.scene.write(name, tar.write());
+    let changed = |from: &str, to: &str| {
+        let mut tar = members(&author, "all.tar.002");
+        let text = String::from_utf8(tar.0[1].bytes.clone()).unwrap();
+        assert!(text.contains(from), "{from}");
+        tar.0[1].bytes = text.replacen(from, to, 1).into_bytes();
+        tar
+    };
+    let first = members(&author, "all.tar.001");
+    copy(&author, "oci-layout:store", "bundle:whole.tar", &[]).succeeds();
+    for (case, second) in [
+        ("a whole bundle", members(&author, "whole.tar")),
+        ("number 0", changed("\"number\":2", "\"number\":0")),
+        ("number 4", changed("\"number\":2", "\"number\":4")),
+        ("of 9", changed("\"of\":3", "\"of\":9")),
+        ("another list", changed("demo 1.0.0", "demo 1.0.9")),
+        ("the same number", first.clone()),
+    ] {
+        for (one, two) in [(&first, &second), (&second, &first)] {
+            write("bad.tar.001", one);
+            write("bad.tar.002", two);
+            let run = copy(&author, "bundle:bad.tar", "oci-layout:back", &[]).exits(1);
+            assert!(run.stderr.contains("bad.tar.00"), "{case} {}", run.stderr);
+            assert!(!author.scene.path("back").exists(), "{case}");
+        }
+    }
+}

@@ -112,7 +112,14 @@ fn clients_install_through_both_protocols() {
 
 #[test]
 fn clients_install_from_a_bundle() {
-    install_through_both_protocols(&store().bundled());
+    let store = store().bundled();
+    install_through_both_protocols(&store);
+    // Only the whole of a package is proven, so the server sends that.
+    let server = store.serve(&[]);
+    let zip = package(DEMO, "1.0.0", &Platform::current().to_string());
+    let zip = format!("/mirror/{DEMO}/{zip}");
+    server.get(&zip).is(200);
+    server.ask("GET", &zip, &[("Range", "bytes=0-9")]).is(200);
 }
 
 fn install_through_both_protocols(store: &Store) {

@@ -14,7 +14,7 @@ pub(in crate::cli) struct Everything {
     /// Its providers, and what it has besides.
     pub(in crate::cli) listed: Providers,
     endpoint: Endpoint,
-    store: Store,
+    pub(in crate::cli) store: Store,
     /// The host that was taken for all providers, because neither the names of repositories nor an option tell it.
     assumed_host: Option<Hostname>,
 }

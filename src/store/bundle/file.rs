@@ -14,7 +14,7 @@ use crate::event::Transfer;
 use crate::oci::tags::{self, MOST_TAGS};
 use crate::oci::{self, INDEX};
 use crate::release::Expected;
-use crate::store::{Error, PutError};
+use crate::store::{Error, PutError, Refused};
 
 /// The number of parts that are looked for: six terabytes on compact discs.
 const MOST_PARTS: usize = 10_000;
@@ -119,13 +119,13 @@ pub fn refused(
     expected: &str,
     received: &str,
 ) -> Error {
-    Error::Bundle {
+    Error::Bundle(Refused {
         action,
         path: path.map(Path::to_owned),
         member: member.to_owned(),
         expected: expected.to_owned(),
         received: received.to_owned(),
-    }
+    })
 }
 
 impl Writing {
@@ -256,9 +256,7 @@ fn stdout() -> std::io::Result<File> {
 
 /// Opens a file of this size, and returns the bytes that it had.
 fn open(part: &Path, size: u64) -> std::io::Result<(File, u64)> {
-    let mut options = File::options();
-    let options = options.read(true).write(true).create(true).truncate(false);
-    let file = options.open(part)?;
+    let file = disk::staged::open_own(part)?;
     file.try_lock()?;
     let left = file.metadata()?.len();
     file.set_len(size)?;
