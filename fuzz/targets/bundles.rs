@@ -2,23 +2,20 @@
 #![no_main]
 
 use std::io::Write as _;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use tfoci::digest::Digest;
 use tfoci::oci::{Repository, Tag};
 use tfoci::store::{Bundle, Repo, Store};
+use tokio::runtime::{Builder, Runtime};
 
-/// Local reads never wait.
+/// The headers are read in a thread of this runtime.
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_current_thread().build().unwrap());
+
 fn now<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            return output;
-        }
-    }
+    RUNTIME.block_on(future)
 }
 
 /// Makes the checksums of headers right, so that the fuzzer reaches what is behind them.
