@@ -323,7 +323,7 @@ fn names_do_not_forge_lines() {
         let run = copy(&author, "bundle:bad.tar", "oci-layout:back", &[]);
         let run = run.exits(1);
         assert!(!run.stderr.contains("\n    Copied acme"), "{}", run.stderr);
-        author.scene.write(&format!("bad.tar.00{number}"), &part);
+        author.scene.write(format!("bad.tar.00{number}"), &part);
     }
     author
         .scene
