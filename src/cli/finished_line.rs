@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(
             lines(vec![Note::ExpiredKey], &[60, 50]),
             [
-                "example.com/acme/demo 1.0.0   signed (pinned) expired-key",
+                "example.com/acme/demo 1.0.0   signed (pinned)",
                 "example.com/acme/demo 1.0.0   signed (pinned)",
             ]
         );
