@@ -130,6 +130,7 @@ codes! {
     NoApiRoot "no-api-root" Broken "OpenTofu before 1.13 asks the registry for /v2/, and it does not answer as it should." "Let the registry answer GET /v2/ with 200, or use OpenTofu 1.13.";
     // Whether it is authentic.
     NotVerified "not-verified" Untrusted "The evidence does not prove the packages." "Find out who wrote the version, and do not use it before.";
+    Denied "denied" Untrusted "The block list of the trust file has the version." "Remove it from the store.";
     NotPinned "not-pinned" Untrusted "No key is pinned for the provider, and --require-pinned asks for one." "Pin the key of its author: `tfoci help trust` says how.";
     NotSigned "not-signed" Warning "No signature covers the packages." "Allow it with `unsigned = \"allow\"` in the trust file, if you trust the store.";
     KeyRevoked "key-revoked" Untrusted "The owner of the signing key revoked it." "Ask the author of the provider for a new key, and pin it.";

@@ -22,7 +22,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | words | [`error`] [`secret`] [`shown`] [`nearest`](mod@nearest) [`text`] `plain` [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`constraint`] [`address`] [`selection`] [`place`] [`fingerprint`] [`authentication`] [`event`] [`finding`] |
+//! | words | [`error`] [`secret`] [`shown`] [`nearest`](mod@nearest) [`text`] `plain` [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`date`](mod@date) [`constraint`] [`address`] [`selection`] [`place`] [`fingerprint`] [`authentication`] [`event`] [`finding`] |
 //! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`install`](mod@install) [`lock`](mod@lock) [`verify`](mod@verify) [`doctor`] [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
@@ -59,6 +59,8 @@ pub mod digest;
 pub mod hash;
 
 pub mod version;
+
+pub mod date;
 
 pub mod constraint;
 

@@ -31,7 +31,7 @@ use crate::publish::{self, BlobFailure, Edition, PackageBlob as _, publish};
 use crate::release::{Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
 use crate::store::RepoMut;
-use crate::trust::{self, Mismatch, Rule};
+use crate::trust::{self, Denials, Mismatch, Rule};
 use crate::version::Version;
 
 /// The release folder, and what of it to push.
@@ -47,6 +47,8 @@ pub struct Request {
     pub platforms: Vec<Platform>,
     /// What the release must prove.
     pub rule: Rule,
+    /// The versions that are denied.
+    pub denied: Denials,
 }
 
 /// Pushes a release.
@@ -73,6 +75,10 @@ pub async fn push(
     let subject = Subject::version(&request.provider, &files.version);
     let about = |problem: Problem| problem.of(subject.clone(), At::Source(folder.clone()));
 
+    let denied = request
+        .denied
+        .check(&request.provider, &files.version, options.now);
+    denied.map_err(Problem::from).map_err(about)?;
     reporter.report(Event::VersionsSelected {
         subject: Subject::provider(&request.provider),
         versions: vec![(files.version.clone(), Some(files.zips.len()))],

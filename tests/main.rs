@@ -44,6 +44,10 @@ mod copy;
 /// Which sources of credentials were considered.
 mod credentials;
 
+/// The block list of the trust file.
+#[cfg(unix)]
+mod deny;
+
 /// The pages in `docs`.
 #[cfg(unix)]
 mod docs;

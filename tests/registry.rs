@@ -195,6 +195,7 @@ impl User {
             provider: provider(),
             version: None,
             platforms: Vec::new(),
+            denied: tfoci::trust::Denials::default(),
             rule,
         };
         let options = publish::Options {

@@ -58,4 +58,4 @@ mod http;
 /// The process of a server.
 pub mod server;
 /// The stores of the tests.
-mod stores;
+pub mod stores;

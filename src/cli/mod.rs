@@ -11,7 +11,6 @@ mod cli_config;
 mod completions;
 mod config;
 mod copy;
-mod date;
 mod doctor;
 mod error;
 mod findings;

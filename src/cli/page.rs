@@ -15,10 +15,10 @@ use tfoci::error::printable;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::platform::Platform;
 
-use super::date::date;
 use super::help::home;
 use super::public_url::public_url;
 use super::render::fill;
+use tfoci::date::date;
 
 /// The parts that templates include by their names.
 macro_rules! partials {

@@ -21,12 +21,12 @@ use tfoci::trust::{self, Budget, Rule};
 
 use super::Ending;
 use super::arguments::Trust;
-use super::date::date;
 use super::error::CommandError;
 use super::printer::Tone;
 use super::report::{Extent, PUSH};
 use super::session::place::refuse_other;
 use super::session::{REFUSED, Session, TrustPath, check};
+use tfoci::date::date;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -266,6 +266,7 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
     Ok(Request {
         directory: arguments.directory.clone(),
         rule: policy.rule_for(&selection.provider).unwrap_or_default(),
+        denied: policy.denied,
         provider: selection.provider,
         version,
         platforms: arguments.platform.clone(),

@@ -27,8 +27,7 @@ pub(super) async fn check(tasks: &[Task], options: &Options) -> Result<(), Failu
         let Some(delta) = from.repo.bundle().filter(|one| one.is_delta()) else {
             continue;
         };
-        let selected =
-            selection::select(selectors, &options.exclude, from, &from.versions().await?);
+        let selected = selection::select(selectors, options, from, &from.versions().await?);
         let selected: Vec<String> = selected.versions.keys().map(ToString::to_string).collect();
         // The copy itself reports what cannot be read.
         let (listed, _) = have(from, &VersionConstraints::any()).await?;

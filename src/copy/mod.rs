@@ -123,6 +123,7 @@ async fn run(
                 SelectedVersions {
                     versions,
                     unmatched,
+                    ..
                 },
             )) => {
                 unmatched.into_iter().for_each(|one| on_result(Err(one)));
@@ -180,8 +181,12 @@ impl<'a> Journey<'a> {
                 reporter.report(warning);
                 SelectedVersions::default()
             }
-            None => selection::select(&selectors, &options.exclude, &from, &available),
+            None => selection::select(&selectors, options, &from, &available),
         };
+        for warning in std::mem::take(&mut selected.warnings) {
+            let subject = Subject::provider(&from.provider);
+            reporter.report(Event::Warning { subject, warning });
+        }
         if let Err(problem) = rule {
             let before = selected.versions.len();
             let is_locked = |version: &Version| locked.contains_key(version);

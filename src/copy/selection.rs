@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::Options;
 use crate::constraint::VersionConstraints;
+use crate::event::Warning;
 use crate::examine::{StoredProvider, Versions};
 use crate::mirror::VersionFilter;
 use crate::outcome::Failure;
 use crate::platform::Platforms;
-use crate::selection::Exclusion;
 use crate::version::Version;
 
 /// Selects versions of a provider in the store that is read.
@@ -26,6 +27,8 @@ pub(super) struct SelectedVersions {
     pub(super) versions: BTreeMap<Version, Platforms>,
     /// A failure for each selector that matches no version.
     pub(super) unmatched: Vec<Failure>,
+    /// What the block list leaves out.
+    pub(super) warnings: Vec<Warning>,
 }
 
 impl Selector {
@@ -56,19 +59,29 @@ impl Selector {
 }
 
 /// Applies selectors to the versions in the store that is read. A version that several selectors match gets the platforms of all of them. A
-/// selector that matches only excluded versions has not failed.
+/// selector that matches only versions that are excluded or denied has not failed.
 pub(super) fn select(
     selectors: &[Selector],
-    exclude: &[Exclusion],
+    options: &Options,
     from: &StoredProvider,
     available: &Versions,
 ) -> SelectedVersions {
     let mut selected = SelectedVersions::default();
     let mut unmatched: Vec<&VersionConstraints> = Vec::new();
     let is_excluded =
-        |version: &&Version| exclude.iter().any(|one| one.has(&from.provider, version));
+        |version: &&Version| (options.exclude.iter()).any(|one| one.has(&from.provider, version));
     let versions = available.versions.iter();
-    let wanted: Vec<Version> = versions.filter(|one| !is_excluded(one)).cloned().collect();
+    let mut wanted: Vec<Version> = versions.filter(|one| !is_excluded(one)).cloned().collect();
+    let constraints = selectors.iter().map(Selector::constraints);
+    let denied = &options.trust.policy.denied;
+    let left_out = denied.leave_out(
+        &from.provider,
+        constraints,
+        &mut wanted,
+        |one| one,
+        options.trust.now,
+    );
+    selected.warnings.extend(left_out);
     for selector in selectors {
         let constraints = selector.constraints();
         let matching = selector.matching(&wanted);

@@ -23,6 +23,13 @@ pub enum Warning {
     /// The destination has the version, and the source no longer does.
     #[error("it is not published any more in {0}")]
     Withdrawn(Place),
+    /// The block list leaves out versions that would have been selected.
+    #[error("leaves out {}: {why}", listed(.versions, MANY))]
+    Denied {
+        versions: Vec<Version>,
+        /// The reason, and the line of the trust file.
+        why: String,
+    },
     /// The store has lost manifests below an index that it still has.
     #[error(
         "manifests below an index were deleted: `tfoci help maintenance` says which cleanups do so"

@@ -267,6 +267,32 @@ impl StoredProvider {
         })
     }
 
+    /// The versions that are not denied; `None` if all were withdrawn. Reports either ([`Denials::leave_out`](crate::trust::Denials)).
+    ///
+    /// # Errors
+    /// As [`StoredProvider::versions`].
+    pub(crate) async fn allowed(
+        &self,
+        constraints: &VersionConstraints,
+        trust: &TrustOptions,
+        reporter: &Arc<dyn Reporter>,
+    ) -> Result<Option<Versions>, Failure> {
+        let mut available = self.versions().await?;
+        if let Some(warning) = self.withdrawn(&available) {
+            reporter.report(warning);
+            return Ok(None);
+        }
+        let (denied, versions) = (&trust.policy.denied, &mut available.versions);
+        let constraints = std::iter::once(constraints);
+        let left_out =
+            denied.leave_out(&self.provider, constraints, versions, |one| one, trust.now);
+        for warning in left_out {
+            let subject = Subject::provider(&self.provider);
+            reporter.report(Event::Warning { subject, warning });
+        }
+        Ok(Some(available))
+    }
+
     /// The failure if none of these versions satisfies the constraints.
     pub(crate) fn no_match(
         &self,

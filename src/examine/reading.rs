@@ -175,6 +175,11 @@ impl StoredProvider {
         // Two addresses may have one repository, and no signature covers the address. Keys are required of this provider, not of that other one.
         let other = Problem::of_another(&artifact.index, &self.provider);
         let other = other.filter(|_| rule.pinned());
+        let denied = trust
+            .policy
+            .denied
+            .check(&self.provider, version, trust.now);
+        let refused = denied.err().map(Problem::from).or(other);
         Ok(Examined {
             version: version.clone(),
             tag,
@@ -182,7 +187,7 @@ impl StoredProvider {
             packages,
             evidence: raw,
             protocols,
-            proof: other.map_or(proof, Err),
+            proof: refused.map_or(proof, Err),
         })
     }
 

@@ -234,11 +234,11 @@ impl<'a> Installer<'a> {
 
     /// Installs the newest version that is selected; `None` if the store lists the provider and has no version of it.
     async fn newest(&self, Task { from, selection }: &Task) -> Result<Option<Installed>, Failure> {
-        let available = from.versions().await?;
-        if let Some(warning) = from.withdrawn(&available) {
-            self.reporter.report(warning);
+        let (trust, constraints) = (&self.request.trust, &selection.constraints);
+        let available = from.allowed(constraints, trust, self.reporter);
+        let Some(available) = available.await? else {
             return Ok(None);
-        }
+        };
         let (version, matching) = from.select(available, selection)?;
         self.reporter.report(Event::Selected {
             subject: Subject::version(&from.provider, &version),

@@ -140,6 +140,12 @@ impl<'a> Listing<'a> {
         }
     }
 
+    /// Keeps only these versions, which are ascending.
+    pub(super) fn retain(&mut self, versions: &[Version]) {
+        self.found
+            .retain(|version, _| versions.binary_search(version).is_ok());
+    }
+
     /// The versions, ascending.
     pub(super) fn versions(&self) -> impl Iterator<Item = &Version> {
         self.found.keys()

@@ -40,7 +40,7 @@ use serde::{Serialize, Serializer};
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
 use crate::constraint::VersionConstraints;
-use crate::event::{Reporter, Subject};
+use crate::event::{Event, Reporter, Subject};
 use crate::examine::TrustOptions;
 use crate::hash::PackageHash;
 use crate::install::{InstalledPackage, Installer};
@@ -244,7 +244,9 @@ impl Journey<'_> {
     async fn lock(&self, task: &Task<'_>) -> Results {
         // Without a required pinned key every version fails, so nothing is requested.
         let listing = match self.options.trust.rule_for(task.provider) {
-            Ok(_) => Listing::of(task).await,
+            Ok(_) => Listing::of(task)
+                .await
+                .map(|listing| self.allowed(task, listing)),
             Err(problem) => Err(problem.of(Subject::provider(task.provider), At::Here)),
         };
         let mut known = Known::new();
@@ -257,6 +259,31 @@ impl Journey<'_> {
             results.add(*file, locked);
         }
         results
+    }
+
+    /// Leaves out denied versions, except a locked one that stays selected: it fails.
+    fn allowed<'l>(&self, task: &Task<'_>, mut listing: Listing<'l>) -> Listing<'l> {
+        let entries = task.entries.iter().map(|(_, entry)| entry);
+        let locked = entries.clone().filter_map(|entry| entry.before.as_ref());
+        let locked = locked.filter(|_| !self.options.upgrade);
+        let locked = locked.map(|(version, _)| VersionConstraints::exactly(version.clone()));
+        let locked: Vec<_> = locked.collect();
+        let constraints = entries.map(|entry| &entry.admitted).chain(&locked);
+        let mut versions: Vec<Version> = listing.versions().cloned().collect();
+        let denied = &self.options.trust.policy.denied;
+        let warnings = denied.leave_out(
+            task.provider,
+            constraints,
+            &mut versions,
+            |one| one,
+            self.options.trust.now,
+        );
+        listing.retain(&versions);
+        for warning in warnings {
+            let subject = Subject::provider(task.provider);
+            self.reporter.report(Event::Warning { subject, warning });
+        }
+        listing
     }
 
     /// Selects the version for one lock file. Versions that were recorded for another one are not requested again.
@@ -274,6 +301,12 @@ impl Journey<'_> {
             problem.of(subject, listing.at.clone())
         })?;
         let version = found.version().clone();
+        let trust = &self.options.trust;
+        let denied = trust
+            .policy
+            .denied
+            .check(found.provider, &version, trust.now);
+        denied.map_err(|error| found.failure(error.into()))?;
         let of_file = (version.clone(), entry.before.clone());
         if let Some(Err(failure)) = known.get(&of_file) {
             return Err(failure.clone());

@@ -3,7 +3,7 @@
 //! For each provider:
 //!
 //! 1. The source lists its **versions**, and each destination its **tags**, at the same time.
-//! 2. [`VersionFilter`]s **select** among the versions.
+//! 2. [`VersionFilter`]s **select** among the versions that are not denied.
 //! 3. A version is **present** if the index in the destination has every wanted platform. tfoci then requests nothing else from the
 //!    source, except the version's platforms if the list has none. If all versions are present, it looks for two of their platform manifests, which a cleanup of the registry may have deleted. A locked
 //!    version that the source has withdrawn is present too, if the destination has all of it.
@@ -50,7 +50,7 @@ use crate::source::{
 };
 use crate::store::{OtherWriters, RepoMut, StoreBlob};
 use crate::trust::rule::Unsigned;
-use crate::trust::{self, Rule, Verified};
+use crate::trust::{self, Denials, Rule, Verified};
 use crate::version::Version;
 pub use locks::Locks;
 use selection::Selected;
@@ -105,6 +105,8 @@ pub struct Task {
     pub filters: Vec<VersionFilter>,
     /// The trust rule for the provider.
     pub rule: Rule,
+    /// The versions that are denied.
+    pub denied: Denials,
     /// The package hashes of each locked version. No other package of that version is mirrored.
     pub locked: BTreeMap<Version, BTreeSet<PackageHash>>,
     /// The provider's repositories, at least one. The source is read once for all of them.
@@ -244,9 +246,19 @@ impl<'a> Journey<'a> {
                 false => Ok(targets),
             }
         };
-        let (available, targets) = future::try_join(available, targets).await.ok()?;
-        for warning in &available.warnings {
-            self.warn(subject.clone(), warning.clone());
+        let (mut available, targets) = future::try_join(available, targets).await.ok()?;
+        let constraints = self.task.filters.iter().map(|filter| &filter.versions);
+        let versions = &mut available.versions;
+        let denied = &self.task.denied;
+        let left_out = denied.leave_out(
+            provider,
+            constraints,
+            versions,
+            |one| one.version.version(),
+            self.options.now,
+        );
+        for warning in available.warnings.iter().cloned().chain(left_out) {
+            self.warn(subject.clone(), warning);
         }
         Some((available, targets))
     }
@@ -275,6 +287,12 @@ impl<'a> Journey<'a> {
         targets: &'t [MirrorTarget<'t>],
     ) -> Vec<Outcome> {
         let mut done = Vec::new();
+        let (provider, version) = (&self.task.provider, selected.version());
+        if let Err(error) = self.task.denied.check(provider, version, self.options.now) {
+            let failure = self.at_source(error, Subject::version(provider, version));
+            done.extend(targets.iter().map(|one| Err(one.failed(&failure))));
+            return done;
+        }
         // 3. Presence.
         let (missing, wanted) = self.compare(selected, targets, &mut done).await;
         if missing.is_empty() {

@@ -209,11 +209,14 @@ impl Fill {
         let FillSettings {
             platforms, exclude, ..
         } = &self.settings;
+        let trust = self.shared.trust();
+        let (denied, now) = (&trust.policy.denied, SystemTime::now());
         let is_wanted = |one: &&AvailableVersion| {
             // A version without a package for the wanted platforms could never be mirrored.
             let there = one.platforms.as_ref();
             there.is_none_or(|there| there.iter().any(|platform| platforms.has(platform)))
                 && !(exclude.iter()).any(|one_of| one_of.has(provider, one.version.version()))
+                && denied.find(provider, one.version.version(), now).is_none()
         };
         let wanted = available.versions.iter().filter(is_wanted);
         let wanted: Vec<Version> = wanted.map(|one| one.version.version().clone()).collect();
@@ -320,6 +323,7 @@ impl Fill {
             provider: key.0.clone(),
             filters: vec![self.filter(VersionConstraints::exactly(key.1.clone()))],
             rule,
+            denied: trust.policy.denied.clone(),
             locked: BTreeMap::new(),
             destinations: vec![destination],
         };

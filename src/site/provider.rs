@@ -85,17 +85,16 @@ impl Site<'_> {
         &self,
         Task { from, selection }: &Task,
     ) -> Result<BTreeSet<Version>, Failure> {
-        let available = from.versions().await?;
-        if let Some(warning) = from.withdrawn(&available) {
-            self.reporter.report(warning);
+        let (trust, constraints) = (&self.request.trust, &selection.constraints);
+        let available = from.allowed(constraints, trust, self.reporter);
+        let Some(available) = available.await? else {
             return Ok(BTreeSet::new());
-        }
+        };
         let published = self.published(&from.provider);
         // Those that a user names and that are published were withdrawn, too.
         if self.delete && available.versions.is_empty() && !published.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let constraints = &selection.constraints;
         let is_selected = |version: &&Version| constraints.is_any() || constraints.admits(version);
         let selected: Vec<&Version> = available.versions.iter().filter(is_selected).collect();
         if selected.is_empty() {

@@ -1,6 +1,7 @@
 //! Why a release or a trust file is not accepted.
 
 use crate::address::ProviderPattern;
+use crate::constraint;
 use crate::digest::Digest;
 use crate::error::{Category, printable};
 use crate::fingerprint::{Fingerprint, FingerprintError};
@@ -130,6 +131,18 @@ pub enum Error {
     /// The trust file is not TOML, or has unknown fields or values.
     #[error("the trust file is malformed")]
     TrustFile(#[source] Box<crate::toml::Error>),
+    /// The block list of the trust file has this version.
+    #[error("the version is denied\n  reason: {why}")]
+    Denied {
+        /// The reason, and the line of the trust file, safe to print.
+        why: String,
+    },
+    /// An entry of the block list has invalid constraints.
+    #[error(transparent)]
+    Versions(constraint::Error),
+    /// An entry of the block list has a time in place of a date.
+    #[error("`until` is not a date\n  expected a day, such as 2027-01-31, without quotation marks")]
+    Until,
     /// The tables of the trust file are written in a form to which no table can be added.
     #[error("no table can be added to the trust file as it is written")]
     NoPlace,
@@ -231,6 +244,7 @@ impl Error {
             | Self::NotSigned { .. }
             | Self::NoPinnedKey { .. }
             | Self::Costly
+            | Self::Denied { .. }
             | Self::Refused(_) => Category::Untrusted,
             Self::LongDocument { .. }
             | Self::ManyLines { .. }
@@ -244,6 +258,8 @@ impl Error {
             | Self::UnsignedPin { .. }
             | Self::OtherCopy { .. }
             | Self::Pattern(_)
+            | Self::Versions(_)
+            | Self::Until
             | Self::KeyId { .. }
             | Self::OtherForm { .. }
             | Self::Fingerprint(_)

@@ -22,8 +22,8 @@ fn comment(text: &str, end: usize) -> Option<String> {
     (!comment.is_empty()).then(|| comment.to_owned())
 }
 
-/// The lines of every entry, in order; none if the text is not TOML.
-pub(super) fn lines(text: &str) -> Vec<EntryLines> {
+/// The lines of every table of this name, in order; none if the text is not TOML.
+pub(super) fn lines(text: &str, name: &str) -> Vec<EntryLines> {
     let Ok(file) = Document::parse(text) else {
         return Vec::new();
     };
@@ -40,7 +40,7 @@ pub(super) fn lines(text: &str) -> Vec<EntryLines> {
             comments: keys.iter().map(|span| comment(text, span.end)).collect(),
         }
     };
-    let tables = file.get("provider");
+    let tables = file.get(name);
     match tables.and_then(Item::as_array_of_tables) {
         Some(tables) => tables.iter().map(|table| lines(table)).collect(),
         None => {

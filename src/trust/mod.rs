@@ -30,6 +30,7 @@ use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_fi
 mod asked_by;
 mod budget;
 pub mod checksums;
+pub mod deny;
 mod doubt;
 mod error;
 mod expected_keys;
@@ -50,6 +51,7 @@ mod trust_file;
 pub use asked_by::AskedBy;
 pub use budget::Budget;
 pub use checksums::Checksums;
+pub use deny::{Denial, Denials};
 pub use doubt::{Doubt, DoubtKind, doubts};
 pub use error::{Error, Mismatch};
 pub use expected_keys::{ExpectedKeys, NamedKey, PinnedKey};

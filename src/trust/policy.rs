@@ -11,6 +11,7 @@ use crate::fingerprint::Fingerprint;
 use crate::release::{Document, KeyRing};
 
 use super::asked_by::AskedBy;
+use super::deny::Denials;
 use super::rule::{Rule, Unsigned};
 
 /// An entry of a trust file, with the keys of its key files.
@@ -30,15 +31,18 @@ pub struct PolicyEntry {
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     entries: Vec<PolicyEntry>,
+    /// The versions that are denied, whatever the entries say.
+    pub denied: Denials,
     keys: Vec<Document>,
     allow_unsigned: Vec<ProviderPattern>,
 }
 
 impl Policy {
     /// The policy of the entries of a trust file.
-    pub(super) fn of(entries: Vec<PolicyEntry>) -> Self {
+    pub(super) fn of(entries: Vec<PolicyEntry>, denied: Denials) -> Self {
         Self {
             entries,
+            denied,
             ..Self::default()
         }
     }
@@ -95,7 +99,7 @@ impl Policy {
         Some(rule)
     }
 
-    /// Whether another policy has the same rule for a provider. The line of the trust file that asks for its keys does not matter.
+    /// Whether another policy has the same rule for a provider, and denies the same versions. The line of the trust file that asks for its keys does not matter.
     pub fn is_same_for(&self, other: &Self, provider: &ProviderAddr) -> bool {
         let rule = |policy: &Self| {
             let rule = policy.rule_for(provider)?;
@@ -104,7 +108,7 @@ impl Policy {
                 ..rule
             })
         };
-        rule(self) == rule(other)
+        rule(self) == rule(other) && self.denied.is_same_for(&other.denied, provider)
     }
 }
 

@@ -11,6 +11,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
 
@@ -21,6 +22,7 @@ use crate::release::KeyRing;
 use crate::toml;
 
 use super::asked_by::AskedBy;
+use super::deny::{Denial, Denials, DenyTable};
 use super::lines::{EntryLines, lines};
 use super::policy::{Policy, PolicyEntry};
 use super::rule::{Expired, Rule, Unsigned, Weak};
@@ -33,6 +35,8 @@ pub struct TrustFile {
     pub path: PathBuf,
     /// The entries, of which the first that matches a provider applies.
     pub entries: Vec<TrustEntry>,
+    /// The block list, of which every entry counts.
+    pub denied: Vec<Denial>,
 }
 
 /// A `[[provider]]` of a trust file: the keys and rules for the providers that it matches.
@@ -77,6 +81,8 @@ pub struct KeyFile {
 struct Tables {
     #[serde(default, deserialize_with = "toml::provider_tables")]
     provider: Vec<Table>,
+    #[serde(default)]
+    deny: Vec<DenyTable>,
 }
 
 #[derive(Deserialize)]
@@ -109,11 +115,8 @@ impl TrustFile {
     /// # Errors
     /// The text is not TOML, has an unknown field or value, a `match` is not a pattern, or a key can be neither a fingerprint nor a file.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let entries = Self::entries(text)?.into_iter();
-        Ok(Self {
-            entries: entries.collect::<Result<_, _>>()?,
-            ..Self::default()
-        })
+        let (file, errors) = Self::check(text)?;
+        errors.into_iter().next().map_or(Ok(file), Err)
     }
 
     /// Parses a trust file, and returns the entries that can be used with the errors of all others.
@@ -121,24 +124,21 @@ impl TrustFile {
     /// # Errors
     /// The text is not TOML, or has an unknown field or value.
     pub fn check(text: &str) -> Result<(Self, Vec<Error>), Error> {
+        let tables: Tables = toml::parse(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
         let (mut file, mut errors) = (Self::default(), Vec::new());
-        for entry in Self::entries(text)? {
-            match entry {
-                Ok(entry) => file.entries.push(entry),
-                Err(error) => errors.push(error),
-            }
+        let mut providers = lines(text, "provider").into_iter();
+        for table in tables.provider {
+            let entry = TrustEntry::new(table, &providers.next().unwrap_or_default());
+            let entry = entry.map_err(|error| errors.push(error));
+            file.entries.extend(entry);
+        }
+        let mut denials = lines(text, "deny").into_iter();
+        for table in tables.deny {
+            let denial = Denial::new(table, denials.next().unwrap_or_default().entry);
+            let denial = denial.map_err(|error| errors.push(error));
+            file.denied.extend(denial);
         }
         Ok((file, errors))
-    }
-
-    fn entries(text: &str) -> Result<Vec<Result<TrustEntry, Error>>, Error> {
-        let tables: Tables = toml::parse(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
-        let mut lines = lines(text).into_iter();
-        let entries = tables.provider.into_iter().map(|table| {
-            let lines = lines.next().unwrap_or_default();
-            TrustEntry::new(table, &lines)
-        });
-        Ok(entries.collect())
     }
 
     /// Reads the key files with `read`, each once. It returns `None` for a copy that does not exist.
@@ -177,7 +177,15 @@ impl TrustFile {
                 comments: entry.comments,
             });
         }
-        Ok(Policy::of(entries))
+        let by = |line| {
+            let path = self.path.clone();
+            Some(AskedBy::TrustFile { path, line })
+        };
+        let denied = self.denied.into_iter().map(|denial| Denial {
+            by: by(denial.line),
+            ..denial
+        });
+        Ok(Policy::of(entries, Denials(Arc::new(denied.collect()))))
     }
 
     /// The first entry that matches a provider, with its index from 0.

@@ -46,6 +46,7 @@ pub(crate) fn code_of(error: &store::Error, part: Part) -> Code {
 pub(super) fn code_of_problem(problem: &Problem) -> Code {
     match problem {
         Problem::NoEvidence => Code::EvidenceMissing,
+        Problem::Trust(trust::Error::Denied { .. }) => Code::Denied,
         Problem::Store(error) | Problem::Unread(error) => code_of(error, Part::Package),
         Problem::Unreadable(store::Error::Missing { .. }) => Code::EvidenceMissing,
         Problem::Archive { source, .. } => match source {

@@ -92,6 +92,7 @@ fn assigned(
                 Some(task) => task.destinations.push(destination),
                 None => tasks.push(Task {
                     rule: policy.rule_for(&provider).unwrap_or_default(),
+                    denied: policy.denied.clone(),
                     locked: locks.hashes_of(&provider),
                     destinations: vec![destination],
                     provider,

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use super::Printer;
-use crate::cli::date::timestamp;
+use tfoci::date::timestamp;
 
 #[derive(Serialize)]
 struct LogLine<'a, E> {

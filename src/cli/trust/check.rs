@@ -11,6 +11,7 @@ use tfoci::error::{Category, printable_path};
 use tfoci::release::KeyRing;
 use tfoci::trust::{self, Doubt, KeyFile, TrustEntry, TrustFile};
 
+use super::deny::Denied;
 use super::keys::{self, Key, Rules};
 use crate::cli::Ending;
 use crate::cli::error::CommandError;
@@ -45,6 +46,7 @@ struct Check {
     schema: u32,
     file: String,
     entries: Vec<Entry>,
+    denied: Vec<Denied>,
     warnings: Vec<Warning>,
     errors: Vec<json::Error>,
 }
@@ -78,7 +80,7 @@ impl From<&Doubt> for Warning {
 impl Check {
     /// Whether the file has nothing in it, not even a mistake.
     fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.errors.is_empty()
+        self.entries.is_empty() && self.denied.is_empty() && self.errors.is_empty()
     }
 }
 
@@ -111,6 +113,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         schema: json::SCHEMA,
         file: printable_path(path),
         entries,
+        denied: file.denied.iter().map(Denied::from).collect(),
         warnings,
         errors: errors.iter().map(json::Error::from).collect(),
     };
@@ -202,6 +205,12 @@ fn print(document: &Check, file: &TrustFile, printer: &Printer) {
         let rules = (parsed.unsigned, parsed.expired);
         keys::print_unsigned(pinned, rules, None, printer);
         keys::print_doubtful(parsed.expired, parsed.weak, printer);
+    }
+    for (place, denied) in document.denied.iter().enumerate() {
+        if place > 0 || !document.entries.is_empty() {
+            printer.result("");
+        }
+        denied.print(printer);
     }
     for warning in &document.warnings {
         let (line, message) = (warning.line, &warning.message);

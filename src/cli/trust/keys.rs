@@ -11,8 +11,8 @@ use tfoci::release::KeyRing;
 use tfoci::trust::rule::{Expired, Unsigned, Weak};
 use tfoci::trust::{self, Budget, KeyDescription};
 
-use crate::cli::date::date;
 use crate::cli::printer::Printer;
+use tfoci::date::date;
 
 /// A pinned key.
 #[derive(Clone, Serialize)]

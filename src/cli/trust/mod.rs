@@ -5,6 +5,7 @@
 //! mirror --pin-new` adds keys.
 
 mod check;
+mod deny;
 mod keys;
 mod show;
 

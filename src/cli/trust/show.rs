@@ -11,6 +11,7 @@ use tfoci::error::printable_path;
 use tfoci::trust::rule::Unsigned;
 use tfoci::trust::{PolicyEntry, Rule};
 
+use super::deny::Denied;
 use super::keys::{self, Key, Rules};
 use crate::cli::Ending;
 use crate::cli::arguments::Trust;
@@ -26,7 +27,7 @@ Examples:
 
 /// Show which keys and rules apply to a provider
 ///
-/// It prints the entry of the trust file that applies, the keys that are pinned, and which releases the commands refuse.
+/// It prints the entry of the trust file that applies, the keys that are pinned, which releases the commands refuse, and which versions are denied.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -51,6 +52,7 @@ struct Show<'a> {
     writing: Rules,
     /// For commands that read a store.
     reading: Rules,
+    denied: Vec<Denied>,
     warnings: Vec<String>,
 }
 
@@ -96,11 +98,13 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         keys: keys::pinned(&writing.pins, &files, are_pinned, &comments, now),
         writing: documented(&writing),
         reading: documented(&reading),
+        denied: policy.denied.of(&provider).map(Denied::from).collect(),
         warnings: warnings.collect(),
     };
     let printer = &session.printer;
     print(&document, file.as_ref(), entry, printer);
     print_rules(&document, &writing, &reading, printer);
+    document.denied.iter().for_each(|one| one.print(printer));
     for warning in &document.warnings {
         printer.warning(warning);
     }

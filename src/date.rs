@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// `2027-01-31`, in UTC.
-pub(super) fn date(time: SystemTime) -> String {
+pub fn date(time: SystemTime) -> String {
     const DAY: u64 = 24 * 60 * 60;
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut days = since.as_secs() / DAY;
@@ -25,7 +25,7 @@ pub(super) fn date(time: SystemTime) -> String {
 }
 
 /// `2027-01-31T10:20:30.456Z`, in UTC.
-pub(super) fn timestamp(time: SystemTime) -> String {
+pub fn timestamp(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = since.as_secs();
     let (hours, minutes) = (seconds / 3_600 % 24, seconds / 60 % 60);

@@ -1,0 +1,188 @@
+//! The block list: versions that must not be in a store, or come out of one.
+//!
+//! ```toml
+//! [[deny]]
+//! match = "registry.opentofu.org/acme/*"
+//! versions = ">= 1.2.0, < 1.2.5"
+//! reason = "CVE-2026-1234"
+//! until = 2027-01-31
+//! ```
+//!
+//! Every entry counts, whatever their order, and none changes what the file requires of other versions.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde::Deserialize;
+use toml_edit::Datetime;
+
+use crate::address::{ProviderAddr, ProviderPattern};
+use crate::constraint::VersionConstraints;
+use crate::date::date;
+use crate::error::printable;
+use crate::event::Warning;
+use crate::version::Version;
+
+use super::Error;
+use super::asked_by::AskedBy;
+
+/// A `[[deny]]` of a trust file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial {
+    /// The line of its `match`, from 1.
+    pub line: usize,
+    /// Its field `match`.
+    pub pattern: ProviderPattern,
+    /// Its field `versions`; without one, all versions.
+    pub versions: VersionConstraints,
+    /// Its field `reason`.
+    pub reason: String,
+    /// Its field `until`: the last day on which it counts, such as `2027-01-31`, in UTC.
+    pub until: Option<String>,
+    /// The file, for messages.
+    pub(super) by: Option<AskedBy>,
+}
+
+/// The entries of a block list. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Denials(pub(super) Arc<Vec<Denial>>);
+
+/// The table of an entry.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DenyTable {
+    r#match: String,
+    versions: Option<String>,
+    reason: String,
+    until: Option<Datetime>,
+}
+
+impl Denial {
+    pub(super) fn new(table: DenyTable, line: usize) -> Result<Self, Error> {
+        let pattern = table.r#match.parse();
+        let pattern = pattern.map_err(|error| Error::from(error).in_line(line))?;
+        let versions = table.versions.as_deref().map(str::parse).transpose();
+        let versions = versions.map_err(|error| Error::Versions(error).in_line(line))?;
+        let until = table.until.map(|until| match (until.date, until.time) {
+            (Some(day), None) => Ok(day.to_string()),
+            _ => Err(Error::Until.in_line(line)),
+        });
+        Ok(Self {
+            line,
+            pattern,
+            versions: versions.unwrap_or_default(),
+            reason: table.reason,
+            until: until.transpose()?,
+            by: None,
+        })
+    }
+
+    /// Whether it counts at this time.
+    fn counts(&self, now: SystemTime) -> bool {
+        let until = self.until.as_ref();
+        until.is_none_or(|until| date(now) <= *until)
+    }
+
+    /// Whether it denies a version. Pre-releases are in its ranges, and build metadata makes no difference.
+    fn has(&self, provider: &ProviderAddr, version: &Version, now: SystemTime) -> bool {
+        let is_within = |version: &Version| self.versions.is_any() || self.versions.spans(version);
+        let text = version.to_string();
+        let plain = text.split('+').next().and_then(|text| text.parse().ok());
+        self.pattern.matches(provider)
+            && self.counts(now)
+            && (is_within(version) || plain.is_some_and(|plain| is_within(&plain)))
+    }
+}
+
+/// The reason, and where it stands: `CVE-2026-1234 (trust.toml, line 7)`.
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&printable(&self.reason))?;
+        self.by.as_ref().map_or(Ok(()), |by| write!(f, " ({by})"))
+    }
+}
+
+impl Denials {
+    /// The entries for a provider, also those that have ended.
+    pub fn of(&self, provider: &ProviderAddr) -> impl Iterator<Item = &Denial> {
+        self.0.iter().filter(|one| one.pattern.matches(provider))
+    }
+
+    /// The first entry that denies a version.
+    pub fn find(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+        now: SystemTime,
+    ) -> Option<&Denial> {
+        self.0.iter().find(|one| one.has(provider, version, now))
+    }
+
+    /// Checks a version.
+    ///
+    /// # Errors
+    /// [`Error::Denied`]
+    pub fn check(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+        now: SystemTime,
+    ) -> Result<(), Error> {
+        match self.find(provider, version, now) {
+            Some(denial) => Err(Error::Denied {
+                why: denial.to_string(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether another list denies the same of a provider.
+    pub(super) fn is_same_for(&self, other: &Self, provider: &ProviderAddr) -> bool {
+        let of = |list: &Self| -> Vec<Denial> {
+            let entries = list.of(provider).map(|one| Denial {
+                line: 0,
+                by: None,
+                ..one.clone()
+            });
+            entries.collect()
+        };
+        of(self) == of(other)
+    }
+
+    /// Leaves out denied versions. Those that one of the constraints names exactly stay: the user wants them, and they fail. Returns a warning for
+    /// each entry that leaves out what the constraints admit.
+    pub(crate) fn leave_out<'c, V>(
+        &self,
+        provider: &ProviderAddr,
+        constraints: impl Iterator<Item = &'c VersionConstraints> + Clone,
+        versions: &mut Vec<V>,
+        version_of: impl Fn(&V) -> &Version,
+        now: SystemTime,
+    ) -> Vec<Warning> {
+        let mut left_out: BTreeMap<usize, (Denial, Vec<Version>)> = BTreeMap::new();
+        versions.retain(|one| {
+            let version = version_of(one);
+            let Some(denial) = self.find(provider, version, now) else {
+                return true;
+            };
+            let is_named = constraints
+                .clone()
+                .any(|one| one.as_exact() == Some(version));
+            let is_wanted = |one: &VersionConstraints| one.is_any() || one.spans(version);
+            if !is_named && constraints.clone().any(is_wanted) {
+                let left_out = left_out.entry(denial.line);
+                let (_, versions) = left_out.or_insert_with(|| (denial.clone(), Vec::new()));
+                versions.push(version.clone());
+            }
+            is_named
+        });
+        let warnings = left_out.into_values();
+        let warnings = warnings.map(|(denial, versions)| Warning::Denied {
+            versions,
+            why: denial.to_string(),
+        });
+        warnings.collect()
+    }
+}
