@@ -101,7 +101,7 @@ pub struct Package<L> {
 pub const LARGEST_BLOB: u64 = 8 << 30;
 
 /// The digest and size that a blob must have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, PartialOrd, Ord)]
 pub struct Expected {
     /// The digest of the whole content.
     pub digest: Digest,

@@ -387,3 +387,151 @@ fn a_registry_that_asks_for_no_credentials_gets_none() {
     let secrets = registry.count(|seen| seen.authorization().is_some());
     assert_eq!(secrets, 0, "{:#?}", registry.seen());
 }
+
+/// A document of `list --long`.
+fn inventory(author: &Author, more: &[&str]) -> Value {
+    let long = ["list", "--long", "--format", "json"];
+    let run = author.scene.tfoci(long.iter().chain(more)).succeeds();
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+/// Pushes a signed version for these platforms.
+fn push(author: &Author, version: &str, platforms: &[&str], to: &str) {
+    let folder = ReleaseFolder::new("demo", version);
+    let folder = platforms
+        .iter()
+        .fold(folder, |folder, one| folder.platform(one));
+    let name = format!("dist-{version}");
+    folder.write(&author.scene.path(&name));
+    let push = [
+        "push",
+        &name,
+        "--provider",
+        "acme/demo",
+        "--key",
+        "acme.asc",
+    ];
+    author
+        .tfoci(&[&push[..], &PLAIN, &["--to", to]].concat())
+        .succeeds();
+}
+
+#[test]
+fn the_inventory_has_versions_sizes_signers_and_problems() {
+    let author = Author::new();
+    for (version, platforms) in [
+        ("1.0.0", &["linux_amd64"][..]),
+        ("1.1.0", &["linux_amd64", "darwin_arm64"]),
+    ] {
+        push(&author, version, platforms, "oci-layout:store");
+    }
+    let document = inventory(
+        &author,
+        &["--from", "oci-layout:store", "--key", "acme.asc"],
+    );
+    // An independent sum: the zips are the blobs that begin like one.
+    let blobs = std::fs::read_dir(author.repository("blobs/sha256")).unwrap();
+    let blobs = blobs.map(|blob| std::fs::read(blob.unwrap().path()).unwrap());
+    let sizes = blobs
+        .filter(|blob| blob.starts_with(b"PK"))
+        .map(|blob| blob.len());
+    assert_eq!(document["size"], sizes.sum::<usize>());
+    let provider = &document["inventory"][0];
+    assert_eq!(provider["provider"], "registry.opentofu.org/acme/demo");
+    let versions = provider["versions"].as_array().unwrap();
+    assert_eq!(
+        versions[1]["platforms"],
+        json!(["darwin_arm64", "linux_amd64"])
+    );
+    assert_eq!(versions[1]["authentication"]["anchor"], "pinned");
+    // A version of another author is a problem, and no failure.
+    let other = ["--from", "oci-layout:store", "--key", "stranger.asc"];
+    let document = inventory(&author, &other);
+    let version = &document["inventory"][0]["versions"][0];
+    assert_eq!(version["error"]["category"], "untrusted");
+    let long = ["list", "--long", "--from", "oci-layout:store"];
+    let run = author.tfoci(&long).succeeds();
+    let line = run.stdout.lines().nth(1).unwrap();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(
+        words[..4],
+        ["registry.opentofu.org/acme/demo", "2", "1.1.0", "2"]
+    );
+    let one = author
+        .tfoci(&[&long[..], &["acme/demo"]].concat())
+        .succeeds();
+    assert_eq!(one.stdout.lines().count(), 3, "{}", one.stdout);
+    let csv = author
+        .tfoci(&[&long[..], &["--format", "csv"]].concat())
+        .succeeds();
+    assert_eq!(csv.stdout.lines().count(), 3, "{}", csv.stdout);
+    assert!(
+        csv.stdout
+            .lines()
+            .all(|line| line.matches(',').count() == 7)
+    );
+    author
+        .tfoci(&["list", "--format", "csv", "--from", "oci-layout:store"])
+        .exits(2);
+}
+
+/// Of each repository one list of tags; of each version the index, the platform manifests and the evidence.
+#[test]
+fn the_inventory_of_a_registry_takes_few_requests() {
+    let author = Author::new();
+    let registry = Setup::of(Personality::Plain).start();
+    let to = format!("{}/acme/demo", registry.host());
+    for version in ["1.0.0", "1.1.0"] {
+        push(&author, version, &["linux_amd64", "darwin_arm64"], &to);
+    }
+    registry.forget();
+    author.scene.write(
+        "mirror.toml",
+        "[[provider]]\naddress = \"registry.opentofu.org/acme/demo\"\n",
+    );
+    let document = inventory(
+        &author,
+        &[&PLAIN[..], &["--file", "mirror.toml", "--from", &to]].concat(),
+    );
+    assert_eq!(
+        document["inventory"][0]["versions"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    let count = |what: &str| registry.count(matching("GET", what));
+    assert_eq!(
+        (count("/tags/list"), count("/manifests/"), count("/blobs/")),
+        (1, 8, 6)
+    );
+}
+
+#[test]
+fn versions_that_no_lock_file_names_are_listed() {
+    let author = Author::new();
+    for version in ["1.0.0", "1.1.0"] {
+        push(&author, version, &["linux_amd64"], "oci-layout:store");
+    }
+    let lock = "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.0.0\"\n}\n";
+    author.scene.write("tree/a/.terraform.lock.hcl", lock);
+    let list = ["list", "--from", "oci-layout:store", "--unlocked", "tree"];
+    let run = author.tfoci(&list).succeeds();
+    assert_eq!(run.stdout, "registry.opentofu.org/acme/demo@1.1.0\n");
+    let run = author
+        .tfoci(&[&list[..], &["--long", "--format", "csv"]].concat())
+        .succeeds();
+    assert!(
+        run.stdout.contains(",1.1.0,") && !run.stdout.contains(",1.0.0,"),
+        "{}",
+        run.stdout
+    );
+    // Without a lock file, or with a broken one, all versions would seem to be unused.
+    author
+        .scene
+        .write("tree/b/.terraform.lock.hcl", "provider {");
+    author.tfoci(&list).exits(2);
+    author
+        .tfoci(&["list", "--from", "oci-layout:store", "--unlocked", "store"])
+        .exits(2);
+}

@@ -184,6 +184,8 @@ fn results_follow_the_schema_of_their_command() {
     );
     for (name, arguments) in [
         ("list", "list --from oci-layout:store"),
+        ("list", "list --long --from oci-layout:store"),
+        ("list", "list --long --from oci-layout:store --key acme.asc"),
         (
             "versions",
             "versions acme/demo --from oci-layout:store --all",

@@ -133,6 +133,8 @@ pub(super) enum Format {
     Json,
     /// Test cases in JUnit's XML: findings of `verify` and `doctor`
     Junit,
+    /// Comma-separated values: the inventory of `list --long`
+    Csv,
 }
 
 /// When colour is used.

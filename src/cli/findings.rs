@@ -92,7 +92,7 @@ impl Findings {
                 checked: &self.checked,
                 findings: &self.found,
             }),
-            Format::Junit => printer.own_text(&self.junit(printer)),
+            Format::Junit | Format::Csv => printer.own_text(&self.junit(printer)),
         }
         let failing = self.found.iter().map(|finding| finding.code);
         let failing = failing.filter(|code| self.fail_on.fails(*code));

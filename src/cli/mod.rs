@@ -246,8 +246,11 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Command::Serve(_), Format::Json) => printer.into_log(),
         _ => printer,
     };
-    let has_findings = matches!(command, Command::Verify(_) | Command::Doctor(_));
-    let is_junit = globals.format == Format::Junit;
+    let is_refused = match globals.format {
+        Format::Junit => !matches!(command, Command::Verify(_) | Command::Doctor(_)),
+        Format::Csv => !matches!(&command, Command::List(list) if list.is_inventory()),
+        Format::Text | Format::Json => false,
+    };
     let settings = match Settings::read() {
         Ok(settings) => settings,
         Err(error) => {
@@ -255,8 +258,8 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let session = Session::new(globals, settings, printer);
-    if is_junit && !has_findings {
-        let error = CommandError::usage("this command has no test cases for `--format junit`");
+    if is_refused {
+        let error = CommandError::usage("this command has no such `--format`");
         return ExitCode::from(exit_code(session.report.command_failed(&error)));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::source::rust_files;
 
 /// The lines of code of each room: a module of the library, or the command line (`cli`).
-const BUDGETS: [(&str, usize); 56] = [
+const BUDGETS: [(&str, usize); 57] = [
     ("error", 125),
     ("secret", 147),
     ("shown", 97),
@@ -53,6 +53,7 @@ const BUDGETS: [(&str, usize); 56] = [
     ("push", 170),
     ("mirror", 1105),
     ("examine", 486),
+    ("inventory", 44),
     ("install", 1252),
     ("lock", 1169),
     ("verify", 809),

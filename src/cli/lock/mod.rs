@@ -136,7 +136,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         providers: arguments.providers,
         from: arguments.from,
         directories: match &arguments.recursive {
-            Some(above) => roots::locked_below(above)?,
+            Some(above) => requested::locked_below(above, "--recursive")?,
             None => arguments.chdir,
         },
         lock_file: arguments.lock_file,

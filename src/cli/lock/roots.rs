@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use tfoci::address::ProviderAddr;
 use tfoci::configuration::{self, Requirements};
 use tfoci::constraint::VersionConstraints;
-use tfoci::disk;
 use tfoci::error::{Category, printable, printable_path};
 use tfoci::jobs::in_thread;
 use tfoci::lock::Needed;
@@ -104,29 +103,6 @@ pub(super) async fn read(request: &LockRequest, session: &Session) -> Result<Roo
         }
     }
     Ok(roots)
-}
-
-/// The directories at and below `above` that have a lock file. Hidden ones are left out, and no link is followed.
-pub(super) fn locked_below(above: &Path) -> Result<Vec<PathBuf>, CommandError> {
-    requested::directory(above, "--recursive")?;
-    let unread = |error| CommandError::file(error, "--recursive");
-    let (mut pending, mut locked) = (vec![above.to_owned()], Vec::new());
-    while let Some(directory) = pending.pop() {
-        let names = disk::names(&directory).map_err(unread)?;
-        let visible = names.iter().filter(|name| !name.starts_with('.'));
-        let below = visible.rev().map(|name| directory.join(name));
-        let is_directory =
-            |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
-        pending.extend(below.filter(is_directory));
-        if names.iter().any(|name| name == FILE_NAME) {
-            locked.push(directory);
-        }
-    }
-    if locked.is_empty() {
-        let message = format!("no lock file is in {} or below it", printable_path(above));
-        return Err(CommandError::plain(Category::NotFound, message));
-    }
-    Ok(locked)
 }
 
 async fn read_one(

@@ -145,6 +145,47 @@ pub(in crate::cli) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Lock
     Ok(locks)
 }
 
+/// The directories at and below `above` that have a lock file. Hidden ones are left out, and no link is followed.
+pub(in crate::cli) fn locked_below(
+    above: &Path,
+    named_by: &str,
+) -> Result<Vec<PathBuf>, CommandError> {
+    directory(above, named_by)?;
+    let unread = |error| CommandError::file(error, named_by);
+    let (mut pending, mut locked) = (vec![above.to_owned()], Vec::new());
+    while let Some(directory) = pending.pop() {
+        let names = disk::names(&directory).map_err(unread)?;
+        let visible = names.iter().filter(|name| !name.starts_with('.'));
+        let below = visible.rev().map(|name| directory.join(name));
+        let is_directory =
+            |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        pending.extend(below.filter(is_directory));
+        if names.iter().any(|name| name == FILE_NAME) {
+            locked.push(directory);
+        }
+    }
+    if locked.is_empty() {
+        let message = format!("no lock file is in {} or below it", printable_path(above));
+        return Err(CommandError::plain(Category::NotFound, message));
+    }
+    Ok(locked)
+}
+
+/// Reads the lock files at and below these directories. One that is missing or cannot be read is a mistake in the arguments, because its versions
+/// would seem to be unused.
+pub(in crate::cli) fn locks_below(
+    directories: &[PathBuf],
+    named_by: &str,
+    printer: &Printer,
+) -> Result<Locks, CommandError> {
+    let mut paths = Vec::new();
+    for directory in directories {
+        let below = locked_below(directory, named_by);
+        paths.extend(below.map_err(|error| CommandError::usage(error.to_string()))?);
+    }
+    locks(&paths, printer).map_err(|error| CommandError::usage(error.to_string()))
+}
+
 /// Checks that the directory that an option names is there.
 pub(in crate::cli) fn directory(path: &Path, named_by: &str) -> Result<(), CommandError> {
     let found = std::fs::metadata(path);

@@ -1,0 +1,298 @@
+//! `tfoci list --long` and `--unlocked`: what a store has, version by version.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use console::{Alignment, measure_text_width, pad_str};
+use futures_util::{StreamExt as _, stream};
+use indicatif::HumanBytes;
+use serde::Serialize;
+
+use tfoci::address::ProviderAddr;
+use tfoci::authentication::Authentication;
+use tfoci::error::{OneLine, counted};
+use tfoci::examine::TrustOptions;
+use tfoci::inventory::{StoredVersion, inventory};
+use tfoci::mirror::Locks;
+use tfoci::outcome::Failure;
+use tfoci::platform::Platform;
+use tfoci::release::Expected;
+use tfoci::version::Version;
+
+use super::Arguments;
+use crate::cli::Ending;
+use crate::cli::arguments::Format;
+use crate::cli::error::CommandError;
+use crate::cli::json;
+use crate::cli::printer::Printer;
+use crate::cli::session::{Session, WantedVersions, requested};
+
+/// The number of providers that are read at once.
+const PROVIDERS: usize = 8;
+
+/// The document of `--format json`.
+#[derive(Serialize)]
+struct Inventory {
+    schema: u32,
+    store: String,
+    inventory: Vec<Provider>,
+    /// The bytes of all packages. One that several versions or providers share counts once.
+    size: u64,
+}
+
+/// A provider in a store.
+#[derive(Serialize)]
+struct Provider {
+    provider: ProviderAddr,
+    size: u64,
+    versions: Vec<Row>,
+}
+
+/// A version.
+#[derive(Serialize)]
+struct Row {
+    version: Version,
+    platforms: Vec<Platform>,
+    size: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    authentication: Option<Authentication>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<json::Error>,
+    #[serde(skip)]
+    problem: String,
+}
+
+impl From<StoredVersion> for Row {
+    fn from(stored: StoredVersion) -> Self {
+        let (authentication, failure) = match stored.proof {
+            Ok(authentication) => (Some(authentication), None),
+            Err(failure) => (None, Some(failure)),
+        };
+        let problem = failure
+            .as_ref()
+            .map(|failure| OneLine(&*failure.problem).to_string());
+        Self {
+            version: stored.version,
+            platforms: stored.platforms,
+            size: size(&stored.packages),
+            authentication,
+            error: failure.map(|failure| json::Error::from(&CommandError::from(failure))),
+            problem: problem.unwrap_or_default(),
+        }
+    }
+}
+
+/// Prints the inventory, or with `--unlocked` alone the names of versions.
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let printer = &session.printer;
+    let is_long = arguments.long || printer.format != Format::Text;
+    let file = arguments.file.as_deref();
+    let file = file.map(|path| requested::mirror_file(path, "--file"));
+    let file = file.transpose()?;
+    let locks = requested::locks_below(&arguments.unlocked, "--unlocked", printer)?;
+    let trust = session.trust_path(&arguments.trust.trust, file.as_ref());
+    let trust = session.trust_options_of(&arguments.trust, trust.as_ref())?;
+    let mut texts = arguments.providers;
+    let entries = file.into_iter().flat_map(|file| file.providers);
+    texts.extend(entries.map(|entry| entry.provider.to_string()));
+    let registry = session.registry(&session.http()?);
+    let store = session.store_for(arguments.from, &texts)?;
+    let wanted = session.wanted(&texts, store.as_deref(), &registry).await?;
+    let incomplete = wanted
+        .everything
+        .and_then(|everything| everything.failure());
+    let mut failed: Vec<CommandError> = incomplete.into_iter().collect();
+    let mut found: BTreeMap<ProviderAddr, Found> = BTreeMap::new();
+    let reads = wanted.versions.into_iter();
+    let reads = reads.map(async |wanted| read(wanted, &locks, is_long.then_some(&trust)).await);
+    let mut reads = stream::iter(reads.collect::<Vec<_>>()).buffered(PROVIDERS);
+    while let Some(read) = reads.next().await {
+        match read {
+            Ok((provider, (versions, read))) => {
+                let known = found.entry(provider).or_default();
+                known.0.extend(versions);
+                known.1.extend(read);
+            }
+            Err(failure) => failed.push(failure.into()),
+        }
+    }
+    failed.iter().for_each(|error| printer.failure(error));
+    match is_long {
+        true => print_inventory(found, texts.len() == 1, store.unwrap_or_default(), printer),
+        false => {
+            for (provider, (versions, _)) in &found {
+                for version in versions {
+                    printer.result(&format!("{provider}@{version}"));
+                }
+            }
+        }
+    }
+    Ok(Ending::of(failed.iter()))
+}
+
+fn print_inventory(
+    found: BTreeMap<ProviderAddr, Found>,
+    is_one: bool,
+    store: String,
+    printer: &Printer,
+) {
+    let mut all = BTreeSet::new();
+    let mut inventory = Vec::new();
+    for (provider, (_, versions)) in found {
+        let packages = versions.iter().flat_map(|one| one.packages.clone());
+        let packages: BTreeSet<Expected> = packages.collect();
+        inventory.push(Provider {
+            provider,
+            size: size(&packages),
+            versions: versions.into_iter().map(Row::from).collect(),
+        });
+        all.extend(packages);
+    }
+    match printer.format {
+        Format::Csv => csv(&inventory, printer),
+        _ if is_one => versions(&inventory, printer),
+        _ => providers(&inventory, size(&all), printer),
+    }
+    printer.document(&Inventory {
+        schema: json::SCHEMA,
+        store,
+        inventory,
+        size: size(&all),
+    });
+}
+
+/// The versions of a provider, and those of them that were read.
+type Found = (Vec<Version>, Vec<StoredVersion>);
+
+/// Reads the versions of a provider that no lock file names: only their tags without trust options.
+async fn read(
+    WantedVersions { selection, from }: WantedVersions,
+    locks: &Locks,
+    trust: Option<&TrustOptions>,
+) -> Result<(ProviderAddr, Found), Failure> {
+    let (from, constraints) = (from?, selection.constraints);
+    let mut versions = from.versions().await?.versions;
+    let locked = locks.hashes_of(&from.provider);
+    versions.retain(|one| constraints.is_any() || constraints.admits(one));
+    versions.retain(|version| !locked.contains_key(version));
+    let read = match trust {
+        Some(trust) => inventory(&from, &versions, trust).await,
+        None => Vec::new(),
+    };
+    Ok((from.provider, (versions, read)))
+}
+
+fn size(packages: &BTreeSet<Expected>) -> u64 {
+    let sizes = packages.iter().map(|one| one.size);
+    sizes.fold(0, u64::saturating_add)
+}
+
+fn proof(row: Option<&Row>) -> String {
+    let authentication = row.and_then(|row| row.authentication.as_ref());
+    authentication.map_or_else(|| "-".to_owned(), Authentication::to_string)
+}
+
+/// A line for each provider, and the sum.
+fn providers(inventory: &[Provider], size: u64, printer: &Printer) {
+    let head = [
+        "PROVIDER",
+        "VERSIONS",
+        "NEWEST",
+        "PLATFORMS",
+        "SIZE",
+        "SIGNED BY",
+        "PROBLEMS",
+    ];
+    let mut lines = vec![head.map(str::to_owned)];
+    for one in inventory {
+        let newest = one.versions.last();
+        let problems = one.versions.iter().filter(|row| row.error.is_some());
+        lines.push([
+            one.provider.to_string(),
+            one.versions.len().to_string(),
+            newest.map_or_else(|| "-".to_owned(), |row| row.version.to_string()),
+            newest.map_or(0, |row| row.platforms.len()).to_string(),
+            HumanBytes(one.size).to_string(),
+            proof(newest),
+            problems.count().to_string(),
+        ]);
+    }
+    print(&lines, printer);
+    let count = inventory.iter().map(|one| one.versions.len()).sum();
+    let (providers, versions) = (
+        counted(inventory.len(), "provider"),
+        counted(count, "version"),
+    );
+    printer.say(&format!("{providers}, {versions}, {}", HumanBytes(size)));
+}
+
+/// A line for each version of a provider.
+fn versions(inventory: &[Provider], printer: &Printer) {
+    let head = ["VERSION", "PLATFORMS", "SIZE", "SIGNED BY", "PROBLEM"];
+    let mut lines = vec![head.map(str::to_owned)];
+    for row in inventory.iter().flat_map(|one| &one.versions) {
+        lines.push([
+            row.version.to_string(),
+            row.platforms.len().to_string(),
+            HumanBytes(row.size).to_string(),
+            proof(Some(row)),
+            row.problem.clone(),
+        ]);
+    }
+    print(&lines, printer);
+}
+
+fn print<const N: usize>(lines: &[[String; N]], printer: &Printer) {
+    let width = |at: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(at));
+        cells
+            .map(|cell| measure_text_width(cell))
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    for line in lines {
+        let cells = line.iter().zip(&widths);
+        let cells = cells.map(|(cell, width)| pad_str(cell, *width, Alignment::Left, None));
+        printer.result(cells.collect::<Vec<_>>().join("   ").trim_end());
+    }
+}
+
+/// RFC 4180: a line for each version.
+fn csv(inventory: &[Provider], printer: &Printer) {
+    let head = [
+        "provider",
+        "version",
+        "platforms",
+        "size",
+        "status",
+        "anchor",
+        "key",
+        "problem",
+    ];
+    let mut lines = vec![head.map(str::to_owned)];
+    for one in inventory {
+        for row in &one.versions {
+            let proof = row.authentication.as_ref();
+            let platforms: Vec<String> = row.platforms.iter().map(Platform::to_string).collect();
+            let anchor = proof.and_then(|proof| proof.anchor);
+            let key = proof.and_then(|proof| proof.fingerprint.as_ref());
+            lines.push([
+                one.provider.to_string(),
+                row.version.to_string(),
+                platforms.join(" "),
+                row.size.to_string(),
+                proof.map_or_else(String::new, |proof| proof.status.as_str().to_owned()),
+                anchor.map_or_else(String::new, |anchor| anchor.as_str().to_owned()),
+                key.map_or_else(String::new, ToString::to_string),
+                row.problem.clone(),
+            ]);
+        }
+    }
+    for line in lines {
+        let cells = line.map(|cell| match cell.contains([',', '"', '\n', '\r']) {
+            true => format!("\"{}\"", cell.replace('"', "\"\"")),
+            false => cell,
+        });
+        printer.own_text(&printer.neutral(&cells.join(",")));
+    }
+}
