@@ -9,7 +9,7 @@ use crate::support::tls::Authority;
 /// The examples of each command work.
 mod examples;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "push",
     "copy",
     "list",
@@ -24,6 +24,8 @@ const COMMANDS: [&str; 14] = [
     "config",
     "man",
     "schema",
+    // It deletes what the others read.
+    "prune",
 ];
 
 /// Commands whose examples need a registry or a terminal.

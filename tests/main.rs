@@ -127,6 +127,7 @@ mod list;
 mod pinned;
 
 /// From a release folder into a store.
+mod prune;
 mod push;
 
 /// Registries of every kind, and their failures: pushes into them and installations from them.

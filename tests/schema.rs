@@ -12,7 +12,7 @@ use crate::support::release::Mistake;
 use crate::support::scene::{Run, Scene};
 
 /// The commands with a schema of their result.
-const RESULTS: [&str; 18] = [
+const RESULTS: [&str; 19] = [
     "cli-config",
     "config",
     "doctor",
@@ -24,6 +24,7 @@ const RESULTS: [&str; 18] = [
     "copy",
     "logout",
     "mirror",
+    "prune",
     "push",
     "resolve",
     "site",
@@ -191,6 +192,7 @@ fn results_follow_the_schema_of_their_command() {
             "versions acme/demo --from oci-layout:store --all",
         ),
         ("inspect", "inspect acme/demo@1.0.0 --from oci-layout:store"),
+        ("prune", "prune acme/demo@1.0.0 --from oci-layout:store"),
         ("copy", "copy --from oci-layout:store --to oci-layout:other"),
         ("copy", "copy --from oci-layout:store --to bundle:all.tar"),
         ("copy", "copy --from bundle:all.tar --to oci-layout:third"),

@@ -33,6 +33,7 @@ mod page;
 mod pending;
 mod printer;
 mod progress;
+mod prune;
 mod public_url;
 mod push;
 mod question;
@@ -128,6 +129,7 @@ enum Command {
     Versions(versions::Arguments),
     Inspect(inspect::Arguments),
     Have(have::Arguments),
+    Prune(prune::Arguments),
     Verify(verify::Arguments),
     Resolve(resolve::Arguments),
     Doctor(doctor::Arguments),
@@ -380,6 +382,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Versions(arguments) => versions::run(arguments, session).await,
         Command::Inspect(arguments) => inspect::run(arguments, session).await,
         Command::Have(arguments) => have::run(arguments, session).await,
+        Command::Prune(arguments) => prune::run(arguments, session).await,
         Command::Verify(arguments) => verify::run(arguments, session).await,
         Command::Resolve(arguments) => resolve::run(arguments, session),
         Command::Doctor(arguments) => doctor::run(arguments, session).await,

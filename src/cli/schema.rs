@@ -21,7 +21,7 @@ macro_rules! schema {
 }
 
 /// The schemas: what each describes, and its text.
-const SCHEMAS: [(&str, &str); 22] = [
+const SCHEMAS: [(&str, &str); 23] = [
     schema!("mirror-file", "mirror-file"),
     schema!("trust-file", "trust-file"),
     schema!("push", "publication"),
@@ -34,6 +34,7 @@ const SCHEMAS: [(&str, &str); 22] = [
     schema!("list", "list"),
     schema!("versions", "versions"),
     schema!("inspect", "inspect"),
+    schema!("prune", "prune"),
     schema!("have", "bundle"),
     schema!("bundle", "bundle"),
     schema!("verify", "findings"),

@@ -54,10 +54,7 @@ impl VersionFilter {
     }
 
     /// The versions that match, the newest first. `versions` is ascending.
-    pub(crate) fn matching<'a>(
-        &self,
-        versions: &'a [Version],
-    ) -> impl Iterator<Item = &'a Version> {
+    pub fn matching<'a>(&self, versions: &'a [Version]) -> impl Iterator<Item = &'a Version> {
         let admitted = versions.iter().rev().filter(|version| self.admits(version));
         admitted.take(self.newest.unwrap_or(usize::MAX))
     }

@@ -133,6 +133,11 @@ impl Tags {
         Ok(())
     }
 
+    /// Forgets a tag.
+    pub fn remove(&mut self, tag: &Tag) {
+        self.entries.retain(|entry| !entry.is_named(tag.as_str()));
+    }
+
     /// The document: tagged descriptors sorted by tag, followed by the others unchanged.
     ///
     /// # Errors

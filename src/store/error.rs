@@ -115,6 +115,13 @@ pub enum Error {
         /// The error message of the registry.
         answer: String,
     },
+    /// The registry does not delete manifests.
+    #[error("the registry {host} does not delete manifests{}", said(.answer))]
+    NoDeletion {
+        host: String,
+        /// The error message of the registry.
+        answer: String,
+    },
     /// The registry does not allow an existing tag to change.
     #[error("the registry does not let the tag move\n  {repository}:{reference}\n  answered {status}{}", said(.answer))]
     Immutable {
@@ -405,9 +412,10 @@ impl Error {
                 ..
             } => Category::Unreachable,
             Self::Immutable { .. } => Category::Conflict,
-            Self::Registry { .. } | Self::Unwelcome { .. } | Self::NoCatalog { .. } => {
-                Category::Unsupported
-            }
+            Self::Registry { .. }
+            | Self::Unwelcome { .. }
+            | Self::NoDeletion { .. }
+            | Self::NoCatalog { .. } => Category::Unsupported,
             Self::Realm { .. }
             | Self::BadLink { .. }
             | Self::LongList { .. }

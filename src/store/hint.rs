@@ -47,6 +47,9 @@ impl Hint for Error {
             Self::Incomplete { .. } | Self::LayoutIndex { .. } | Self::Marker { .. } => {
                 "restore the file; or delete this directory, and mirror, copy or push its versions again"
             }
+            Self::NoDeletion { .. } => {
+                "ghcr.io deletes on the page of the package, and docker-registry with REGISTRY_STORAGE_DELETE_ENABLED=true; or copy what stays into a new store"
+            }
             Self::ReadOnly => {
                 "write into a layout or a registry, and then run `tfoci copy --from STORE --to bundle:FILE`"
             }

@@ -6,8 +6,9 @@ use super::layout::LayoutLock;
 use super::registry::Lookup;
 use super::{Error, Move, OtherWriters, PutError, Repo, Store, Tagged};
 use crate::blob::BlobSource;
+use crate::digest::Digest;
 use crate::event::{Reporter, Transfer};
-use crate::oci::{Descriptor, Part, RawManifest, Repository, TagNames};
+use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag, TagNames};
 use crate::release::Expected;
 
 /// A repository that can also be written. Wrong bytes are never stored.
@@ -33,6 +34,20 @@ impl RepoMut {
             repo: Repo::new(store, name),
             may_be_shared: false,
         }
+    }
+
+    /// The repository that was read before, for writing.
+    ///
+    /// # Errors
+    /// It is in a bundle.
+    pub fn of(repo: Repo) -> Result<Self, Error> {
+        if matches!(repo.store, Store::Bundle(_)) {
+            return Err(Error::ReadOnly);
+        }
+        Ok(Self {
+            repo,
+            may_be_shared: false,
+        })
     }
 
     /// The repository, to which the address of the store maps other providers too, if `may_be_shared`.
@@ -158,6 +173,29 @@ impl RepoMut {
             }
             Store::Registry(registry) => registry.tag(&self.name, below, moves, others).await,
             Store::Bundle(_) => Err(Error::ReadOnly),
+        }
+    }
+
+    /// Deletes a manifest of a registry with all of its tags, unless it is gone already. In a layout, [`RepoMut::untag`] and [`RepoMut::sweep`] do.
+    ///
+    /// # Errors
+    /// The registry fails, or does not delete.
+    pub async fn delete(&self, digest: &Digest) -> Result<(), Error> {
+        match &self.store {
+            Store::Layout(_) => Ok(()),
+            Store::Registry(registry) => registry.delete(&self.name, digest).await,
+            Store::Bundle(_) => Err(Error::ReadOnly),
+        }
+    }
+
+    /// Forgets tags of a layout. In a registry, [`RepoMut::delete`] does.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn untag(&self, tags: &[Tag]) -> Result<(), Error> {
+        match &self.store {
+            Store::Layout(layout) => layout.untag(&self.name, tags),
+            Store::Registry(_) | Store::Bundle(_) => Ok(()),
         }
     }
 

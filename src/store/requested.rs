@@ -15,6 +15,8 @@ pub enum Requested {
     Manifest,
     /// A manifest or an index that is written.
     NewManifest,
+    /// A manifest that is deleted.
+    Deletion,
     /// A blob that is read.
     Blob,
     /// A blob that is written.
@@ -31,6 +33,7 @@ impl Requested {
     pub(super) fn action(self) -> &'static str {
         match self {
             Self::NewManifest | Self::Upload => "push to",
+            Self::Deletion => "delete from",
             _ => "pull from",
         }
     }
@@ -42,7 +45,7 @@ impl fmt::Display for Requested {
             Self::Version => "registry's version",
             Self::Repositories => "list of repositories",
             Self::Tags => "list of tags",
-            Self::Manifest | Self::NewManifest => "manifest",
+            Self::Manifest | Self::NewManifest | Self::Deletion => "manifest",
             Self::Blob => "blob",
             Self::Upload => "upload",
         })

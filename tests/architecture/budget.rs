@@ -8,7 +8,7 @@ use std::path::Path;
 use super::source::rust_files;
 
 /// The lines of code of each room: a module of the library, or the command line (`cli`).
-const BUDGETS: [(&str, usize); 57] = [
+const BUDGETS: [(&str, usize); 58] = [
     ("error", 125),
     ("secret", 147),
     ("shown", 97),
@@ -32,7 +32,7 @@ const BUDGETS: [(&str, usize); 57] = [
     ("finding", 198),
     ("release", 138),
     ("trust", 3350),
-    ("oci", 1378),
+    ("oci", 1381),
     ("template", 691),
     ("archive", 1827),
     ("protocol", 287),
@@ -47,13 +47,14 @@ const BUDGETS: [(&str, usize); 57] = [
     ("blob", 496),
     ("configuration", 707),
     ("source", 2986),
-    ("store", 4949),
+    ("store", 5020),
     ("outcome", 752),
     ("publish", 1925),
     ("push", 170),
     ("mirror", 1105),
     ("examine", 486),
     ("inventory", 44),
+    ("removal", 231),
     ("install", 1252),
     ("lock", 1169),
     ("verify", 809),
@@ -62,8 +63,8 @@ const BUDGETS: [(&str, usize); 57] = [
     ("site", 664),
     ("serve", 3844),
     ("build", 24),
-    ("cli", 11719),
-    ("lib", 56),
+    ("cli", 11979),
+    ("lib", 57),
     ("main", 7),
     ("oci_push", 23),
 ];

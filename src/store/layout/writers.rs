@@ -127,6 +127,23 @@ impl Layout {
         Ok(outcome.try_recv().unwrap_or(Tagged::Conflict))
     }
 
+    /// Forgets tags. What they refer to stays until the layout is swept.
+    pub(in crate::store) fn untag(
+        &self,
+        repository: &Repository,
+        tags: &[Tag],
+    ) -> Result<(), Error> {
+        let Some(index) = self.index(repository)? else {
+            return Ok(());
+        };
+        let mut index = Tags::clone(&*index);
+        tags.iter().for_each(|tag| index.remove(tag));
+        let bytes = index.write().map_err(oci::Error::from)?;
+        staged::replace(&self.directory(repository).join("index.json"), &bytes)?;
+        self.last_index.written(bytes, index);
+        Ok(())
+    }
+
     /// Moves the tags of several versions. Returns the outcome of each.
     fn write_moves(&self, repository: &Repository, all: &[Ready]) -> Result<Vec<Tagged>, Error> {
         let directory = self.directory(repository);

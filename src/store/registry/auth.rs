@@ -53,6 +53,10 @@ impl Scope {
         Self(vec![format!("repository:{name}:pull,push")])
     }
 
+    pub(super) fn delete(name: &str) -> Self {
+        Self(vec![format!("repository:{name}:pull,push,delete")])
+    }
+
     /// Adds reading another repository, which a mount needs.
     pub(super) fn and_pull(mut self, name: &str) -> Self {
         self.0.push(format!("repository:{name}:pull"));

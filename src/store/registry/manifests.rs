@@ -197,6 +197,27 @@ impl Registry {
         }
     }
 
+    /// Deletes a manifest with all of its tags, unless it is gone already.
+    pub(in crate::store) async fn delete(
+        &self,
+        repository: &Repository,
+        digest: &Digest,
+    ) -> Result<(), Error> {
+        let (session, name) = self.locate(repository).await?;
+        let url = session.url(name, &format!("manifests/{digest}"))?;
+        let request = || Request::new(Method::DELETE, url.clone(), &session.base);
+        let answer = self.send(&session, &Scope::delete(name), request).await?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => Ok(()),
+            status if status.is_success() => Ok(()),
+            StatusCode::METHOD_NOT_ALLOWED => Err(Error::NoDeletion {
+                host: authority(&session.base).unwrap_or_default(),
+                answer: answer::text(&answer),
+            }),
+            _ => Err(session.refusal(Requested::Deletion, &answer)),
+        }
+    }
+
     /// Requests a manifest; `None` if there is no such manifest.
     async fn request_manifest(
         &self,

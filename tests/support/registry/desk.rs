@@ -123,6 +123,9 @@ impl Service for Desk {
             ("GET", Route::Tags(name)) => self.list_tags(seen, name),
             ("GET" | "HEAD", Route::Manifest(name, at)) => self.serve_manifest(seen, name, at),
             ("PUT", Route::Manifest(name, at)) => self.put_manifest(seen, name, at, body),
+            ("DELETE", Route::Manifest(name, at)) if self.quirks.deletes => {
+                self.delete_manifest(name, at)
+            }
             ("GET" | "HEAD", Route::Blob(name, digest)) => self.serve_blob(seen, name, digest),
             ("GET", Route::Storage(name, digest)) => self.serve_stored_blob(seen, name, digest),
             ("POST", Route::Uploads(name)) => self.begin_upload(seen, name, body),

@@ -115,6 +115,16 @@ impl Desk {
         answer.header("location", &self.location(&seen.path, &path))
     }
 
+    /// Deletes a manifest and its tags, as distribution does.
+    pub(super) fn delete_manifest(&mut self, name: &str, digest: &str) -> Answer {
+        let repository = self.content.repository(name);
+        repository.tags.retain(|(_, tagged)| tagged != digest);
+        match repository.manifests.remove(digest) {
+            Some(_) => Answer::new(202),
+            None => Answer::error(404, "MANIFEST_UNKNOWN", "manifest unknown"),
+        }
+    }
+
     /// Refuses a malformed manifest, or one that this kind of registry does not accept.
     fn refuse_manifest(&self, name: &str, media_type: &str, bytes: &[u8]) -> Option<Answer> {
         let invalid = |message: &str| Some(Answer::error(400, "MANIFEST_INVALID", message));

@@ -135,6 +135,8 @@ pub struct Quirks {
     pub unknown: &'static str,
     /// Whether tags are immutable.
     pub immutable: bool,
+    /// Whether manifests can be deleted.
+    pub deletes: bool,
     pub etags: Etags,
     /// Whether a PUT of a manifest by digest is answered with its `Location`.
     pub manifest_location: bool,
@@ -192,6 +194,7 @@ impl Quirks {
             levels: None,
             unknown: "NAME_UNKNOWN",
             immutable: false,
+            deletes: false,
             etags: Etags::Absent,
             manifest_location: true,
             missing_part: 404,

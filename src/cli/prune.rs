@@ -1,0 +1,300 @@
+//! `tfoci prune`.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+use indicatif::HumanBytes;
+use serde::Serialize;
+
+use tfoci::address::ProviderAddr;
+use tfoci::config::MirrorFile;
+use tfoci::error::{counted, listed};
+use tfoci::examine::{StoredProvider, TrustOptions};
+use tfoci::inventory::inventory;
+use tfoci::mirror::Locks;
+use tfoci::outcome::{At, Failure};
+use tfoci::removal::{Plan, Removal};
+use tfoci::store::RepoMut;
+use tfoci::trust::Policy;
+use tfoci::version::Version;
+
+use super::Ending;
+use super::error::CommandError;
+use super::json;
+use super::printer::Tone;
+use super::session::{Session, WantedVersions, requested};
+
+const EXAMPLES: &str = "\
+Examples:
+  tfoci prune --from oci-layout:mirror --keep-newest 3
+  tfoci prune --from oci-layout:mirror --keep-newest 3 --keep-younger 90d --yes
+  tfoci prune example.com/acme/demo@1.0.0 --from oci-layout:mirror --yes";
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Delete versions that nobody needs from a store
+///
+/// What stays is all that one of the `--keep` options names. Without any of them, an argument with constraints names what goes. The newest version
+/// of a provider stays, unless an argument names the provider. tfoci prints what goes and how many bytes that frees, and does it only with `--yes`.
+///
+/// Nobody else may write into the store meanwhile. A layout gives the space back at once, and a registry when its garbage collector runs. Some
+/// registries do not delete: ghcr.io has a page for it, and docker-registry an option. A run that was killed is finished by the next one.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// Only these providers, or with constraints these versions [default: all that the store lists]
+    #[arg(value_name = "ADDR[@CONSTRAINTS]")]
+    providers: Vec<String>,
+    /// The store: oci-layout:DIR, or a registry's repository template
+    #[arg(long, value_name = "STORE")]
+    from: Option<String>,
+    /// Keep the newest releases of each provider
+    #[arg(long, value_name = "NUMBER")]
+    keep_newest: Option<NonZeroUsize>,
+    /// Keep what this mirror file selects
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
+    /// Keep what the lock files in this directory and below it name; may be repeated
+    #[arg(long, value_name = "DIR")]
+    keep_locked: Vec<PathBuf>,
+    /// Keep what was signed within this time, such as 90d, or is not signed
+    #[arg(long, value_name = "DAYS", value_parser = days)]
+    keep_younger: Option<Duration>,
+    /// Delete, and do not only print what would go
+    #[arg(long)]
+    yes: bool,
+}
+
+fn days(text: &str) -> Result<Duration, &'static str> {
+    let days: Option<u32> = text.strip_suffix('d').and_then(|days| days.parse().ok());
+    days.map(|days| DAY * days)
+        .ok_or("expected days, such as 90d")
+}
+
+/// The document of `--format json`.
+#[derive(Serialize)]
+struct Document {
+    schema: u32,
+    /// Whether the versions were deleted. Otherwise they would be.
+    done: bool,
+    removed: Vec<Removed>,
+    size: u64,
+}
+
+#[derive(Serialize)]
+struct Removed {
+    provider: ProviderAddr,
+    #[serde(flatten)]
+    removal: Removal,
+}
+
+/// What stays.
+struct Keep {
+    newest: Option<NonZeroUsize>,
+    file: Option<MirrorFile>,
+    locks: Locks,
+    younger: Option<Duration>,
+    /// Whether any of these rules is given.
+    is_any: bool,
+    /// Whether arguments name the providers, so that the newest version may go.
+    are_named: bool,
+}
+
+pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
+    let keep = Keep::read(&arguments, session)?;
+    let registry = session.registry(&session.http()?);
+    let from = session.store_for(arguments.from, &arguments.providers)?;
+    let wanted = session
+        .wanted(&arguments.providers, from.as_deref(), &registry)
+        .await?;
+    let incomplete = wanted
+        .everything
+        .and_then(|everything| everything.failure());
+    let mut failed: Vec<CommandError> = incomplete.into_iter().collect();
+    let mut removed = Vec::new();
+    // All is planned before anything goes.
+    let mut plans = Vec::new();
+    for WantedVersions { selection, from } in wanted.versions {
+        if !keep.is_any && selection.constraints.is_any() {
+            return Err(CommandError::usage("nothing says which versions stay").advising(
+                "name what stays with `--keep-newest 3` or `--keep-locked DIR`, or what goes with `ADDR@VERSION`",
+            ));
+        }
+        match plan(from, &selection.constraints, &keep).await {
+            Ok(planned) => plans.push(planned),
+            Err(failure) => failed.push(failure.into()),
+        }
+    }
+    for Planned { from, to, plan } in plans {
+        let done = match arguments.yes {
+            true => carry_out(&from, &to, plan, &mut removed, session).await,
+            false => {
+                removed.extend(
+                    plan.removals
+                        .into_iter()
+                        .map(|removal| print(&from, removal, false, session)),
+                );
+                Ok(())
+            }
+        };
+        failed.extend(done.err().map(CommandError::from));
+    }
+    failed
+        .iter()
+        .for_each(|error| session.printer.failure(error));
+    let size = summarize(&removed, arguments.yes, session);
+    session.printer.document(&Document {
+        schema: json::SCHEMA,
+        done: arguments.yes,
+        removed,
+        size,
+    });
+    Ok(Ending::of(failed.iter()))
+}
+
+/// Prints the sum, and returns its bytes.
+fn summarize(removed: &[Removed], done: bool, session: &Session) -> u64 {
+    let gone = removed.iter().filter(|one| one.removal.named_by.is_empty());
+    let size = gone.clone().map(|one| one.removal.size).sum();
+    let versions = counted(gone.count(), "version");
+    let (verb, rest) = match done {
+        true => ("Deleted", ""),
+        false => ("Would delete", "; `--yes` does it"),
+    };
+    let text = format!("{versions}, {}{rest}", HumanBytes(size));
+    session.printer.line(Tone::Done, verb, &text);
+    size
+}
+
+/// What goes of a provider, and where.
+struct Planned {
+    from: StoredProvider,
+    to: RepoMut,
+    plan: Plan,
+}
+
+/// What goes of a provider.
+async fn plan(
+    from: Result<StoredProvider, Failure>,
+    constraints: &tfoci::constraint::VersionConstraints,
+    keep: &Keep,
+) -> Result<Planned, Failure> {
+    let from = from?;
+    let listed = from.versions().await?;
+    let mut removed: BTreeSet<Version> = listed.versions.iter().cloned().collect();
+    removed.retain(|version| constraints.is_any() || constraints.admits(version));
+    if keep.is_any {
+        for version in keep.versions(&from, &listed.versions).await {
+            removed.remove(&version);
+        }
+    }
+    if let Some(newest) = listed.versions.last().filter(|_| !keep.are_named) {
+        removed.remove(newest);
+    }
+    let plan = Plan::of(&from, &listed, &removed).await?;
+    let to = RepoMut::of(from.repo.clone());
+    let to = to.map_err(|source| from.failure(None, source.into()))?;
+    Ok(Planned { from, to, plan })
+}
+
+impl Keep {
+    fn read(arguments: &Arguments, session: &Session) -> Result<Self, CommandError> {
+        let file = arguments.keep.as_deref();
+        let file = file.map(|path| requested::mirror_file(path, "--keep"));
+        let locked = &arguments.keep_locked;
+        Ok(Self {
+            newest: arguments.keep_newest,
+            file: file.transpose()?,
+            locks: requested::locks_below(locked, "--keep-locked", &session.printer)?,
+            younger: arguments.keep_younger,
+            is_any: arguments.keep_newest.is_some()
+                || arguments.keep.is_some()
+                || !locked.is_empty()
+                || arguments.keep_younger.is_some(),
+            are_named: !arguments.providers.is_empty(),
+        })
+    }
+
+    /// The versions that one of the rules keeps.
+    async fn versions(&self, from: &StoredProvider, listed: &[Version]) -> BTreeSet<Version> {
+        let releases = listed
+            .iter()
+            .rev()
+            .filter(|version| !version.is_prerelease());
+        let newest = releases.take(self.newest.map_or(0, NonZeroUsize::get));
+        let mut kept: BTreeSet<Version> = newest.cloned().collect();
+        kept.extend(self.locks.hashes_of(&from.provider).into_keys());
+        let entries = self.file.iter().flat_map(|file| &file.providers);
+        for entry in entries.filter(|entry| entry.provider == from.provider) {
+            kept.extend(requested::filter(entry).matching(listed).cloned());
+        }
+        if let Some(younger) = self.younger {
+            let now = SystemTime::now();
+            let trust = TrustOptions {
+                policy: Policy::default(),
+                require_pinned: false,
+                now,
+            };
+            for stored in inventory(from, listed, &trust).await {
+                let signed = stored.proof.ok().and_then(|proof| proof.signed_at);
+                let age = signed.and_then(|signed| now.duration_since(signed).ok());
+                if age.is_none_or(|age| age <= younger) {
+                    kept.insert(stored.version);
+                }
+            }
+        }
+        kept
+    }
+}
+
+async fn carry_out(
+    from: &StoredProvider,
+    to: &RepoMut,
+    plan: Plan,
+    removed: &mut Vec<Removed>,
+    session: &Session,
+) -> Result<(), Failure> {
+    for removal in plan.removals.iter().filter(|one| !one.named_by.is_empty()) {
+        removed.push(print(from, removal.clone(), true, session));
+    }
+    let done = plan.carry_out(to, &(), |removal| {
+        removed.push(print(from, removal.clone(), true, session));
+    });
+    let done = done.await;
+    done.map_err(|problem| Failure {
+        at: At::written(from.place.clone()),
+        ..from.failure(None, problem)
+    })
+}
+
+fn print(from: &StoredProvider, removal: Removal, done: bool, session: &Session) -> Removed {
+    let provider = from.provider.clone();
+    let Removal {
+        version,
+        size,
+        named_by,
+        ..
+    } = &removal;
+    let line = format!("{provider} {version}");
+    match (named_by.as_slice(), done) {
+        ([], true) => session.printer.line(
+            Tone::Plain,
+            "Deleted",
+            &format!("{line}   {}", HumanBytes(*size)),
+        ),
+        ([], false) => session.printer.line(
+            Tone::Plain,
+            "Would delete",
+            &format!("{line}   {}", HumanBytes(*size)),
+        ),
+        (names, _) => session.printer.line(
+            Tone::Warning,
+            "Kept",
+            &format!("{line}: the tag {} names the same index", listed(names, 3)),
+        ),
+    }
+    Removed { provider, removal }
+}

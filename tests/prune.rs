@@ -1,0 +1,301 @@
+//! `tfoci prune`: what stays, what goes, and that nothing is lost between.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::support::author::Author;
+use crate::support::docker_registry::{Options, Program};
+use crate::support::registry::content::Manifest;
+use crate::support::registry::{Fault, Personality, Registry, Setup};
+use crate::support::release::{ReleaseFolder, sha256};
+use crate::support::scene::Run;
+
+const DEMO: &str = "registry.opentofu.org/acme/demo";
+const SIGNATURE: &str = r#"{"schemaVersion":2,"layers":[]}"#;
+const PLATFORMS: [&str; 2] = ["linux_amd64", "linux_arm64"];
+
+/// Pushes versions of two platforms, whose packages all differ.
+fn push(author: &Author, to: &str, versions: &[&str]) {
+    for version in versions {
+        let folder = ReleaseFolder::new("demo", version);
+        let folder = PLATFORMS.iter().fold(folder, |folder, one| {
+            folder.package(
+                one,
+                &[(
+                    "terraform-provider-demo",
+                    format!("{version} {one}").as_bytes(),
+                )],
+            )
+        });
+        push_folder(author, to, &folder);
+    }
+}
+
+fn push_folder(author: &Author, to: &str, folder: &ReleaseFolder) {
+    let name = format!("dist-{}", folder.version());
+    folder.write(&author.scene.path(&name));
+    let key = ["--provider", "acme/demo", "--key", "acme.asc"];
+    let network = ["--plain-http", "127.0.0.1", "--to", to];
+    author
+        .tfoci(&[&["push", &name], &key[..], &network].concat())
+        .succeeds();
+}
+
+fn prune(author: &Author, from: &str, more: &str) -> Run {
+    let network = ["prune", "--plain-http", "127.0.0.1", "--from", from];
+    let more: Vec<&str> = more.split_whitespace().collect();
+    author.tfoci(&[&network[..], &more].concat())
+}
+
+fn versions(author: &Author, from: &str) -> Vec<String> {
+    let list = ["versions", "acme/demo", "--plain-http", "127.0.0.1"];
+    let run = author
+        .tfoci(&[&list[..], &["--from", from]].concat())
+        .succeeds();
+    let mut versions: Vec<String> = run.stdout.lines().map(str::to_owned).collect();
+    versions.sort();
+    versions
+}
+
+/// The versions of the document that go, and those that stay because another tag names them.
+fn document(run: &Run) -> (Vec<String>, Vec<String>) {
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let removed = document["removed"].as_array().unwrap();
+    let names = |kept: bool| {
+        let some = removed
+            .iter()
+            .filter(|one| one.get("named_by").is_some() == kept);
+        some.map(|one| one["version"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    (names(false), names(true))
+}
+
+fn verifies(author: &Author, from: &str) {
+    let verify = ["verify", "--plain-http", "127.0.0.1", "--deep"];
+    let trust = ["--key", "acme.asc", "--require-pinned", "--from", from];
+    author
+        .tfoci(&[&verify[..], &trust, &["acme/demo"]].concat())
+        .succeeds();
+}
+
+fn lock(author: &Author, path: &str, version: &str) {
+    let text = format!("provider \"{DEMO}\" {{\n  version = \"{version}\"\n}}\n");
+    author
+        .scene
+        .write(format!("{path}/.terraform.lock.hcl"), text);
+}
+
+const ALL: [&str; 6] = ["1.0.0", "1.1.0", "1.2.0", "2.0.0", "2.1.0", "2.2.0-rc1"];
+
+#[test]
+fn the_rules_add_up_and_the_plan_is_what_happens() {
+    let author = Author::new();
+    let store = "oci-layout:store";
+    push(&author, store, &ALL);
+    lock(&author, "tree/a", "1.0.0");
+    lock(&author, "tree/b", "1.1.0");
+    let file =
+        "[[provider]]\naddress = \"registry.opentofu.org/acme/demo\"\nconstraints = \"= 1.2.0\"\n";
+    author.scene.write("keep.toml", file);
+    let before = author.tree();
+    for (rules, gone) in [
+        ("--keep-newest 1", &["1.0.0", "1.1.0", "1.2.0", "2.0.0"][..]),
+        ("--keep-newest 3", &["1.0.0", "1.1.0"]),
+        ("--keep-locked tree", &["1.2.0", "2.0.0", "2.1.0"]),
+        ("--keep keep.toml", &["1.0.0", "1.1.0", "2.0.0", "2.1.0"]),
+        ("--keep-younger 90d", &[]),
+        (
+            "--keep-newest 1 --keep-locked tree/a --keep keep.toml",
+            &["1.1.0", "2.0.0"],
+        ),
+        // An argument names the provider, so the newest version may go.
+        (
+            "acme/demo --keep-newest 1",
+            &["1.0.0", "1.1.0", "1.2.0", "2.0.0", "2.2.0-rc1"],
+        ),
+        ("acme/demo@2.1.0", &["2.1.0"]),
+    ] {
+        let planned = prune(&author, store, &format!("{rules} --format json")).succeeds();
+        let gone = gone.iter().map(|&one| one.to_owned()).collect();
+        assert_eq!(document(&planned), (gone, vec![]), "{rules}");
+        assert_eq!(author.tree(), before, "{rules}");
+    }
+    let rules = "--keep-newest 1 --keep-locked tree --format json";
+    let planned = prune(&author, store, rules).succeeds();
+    let done = prune(&author, store, &format!("{rules} --yes")).succeeds();
+    assert_eq!(document(&done), document(&planned));
+    let kept = ["1.0.0", "1.1.0", "2.1.0", "2.2.0-rc1"];
+    assert_eq!(versions(&author, store), kept);
+    verifies(&author, store);
+    // The layout has what these versions need, and nothing more.
+    let copied = kept.map(|version| format!("acme/demo@{version}"));
+    let copy = ["copy", "--from", store, "--to", "oci-layout:alone"];
+    let trust = ["--key", "acme.asc", "--require-pinned"];
+    let copied = copied.each_ref().map(String::as_str);
+    author
+        .tfoci(&[&copy[..], &trust, &copied].concat())
+        .succeeds();
+    let blobs = |name: &str| -> BTreeSet<String> {
+        let blobs = format!("{name}/{DEMO}/blobs/sha256");
+        let blobs = std::fs::read_dir(author.scene.path(blobs)).unwrap();
+        blobs
+            .map(|one| one.unwrap().file_name().into_string().unwrap())
+            .collect()
+    };
+    assert_eq!(blobs("store"), blobs("alone"));
+    let again = prune(&author, store, &format!("{rules} --yes")).succeeds();
+    assert_eq!(document(&again), (vec![], vec![]));
+}
+
+#[test]
+fn what_cannot_be_decided_changes_nothing() {
+    let author = Author::new();
+    let store = "oci-layout:store";
+    push(&author, store, &ALL[..2]);
+    author
+        .scene
+        .write("broken/.terraform.lock.hcl", "provider {");
+    author.scene.write("none/readme", "");
+    author.scene.write("keep.toml", "[[provider]]\n");
+    let before = author.tree();
+    for rules in [
+        "",
+        "acme/demo",
+        "--keep-locked broken",
+        "--keep-locked none",
+        "--keep-locked absent",
+        "--keep keep.toml",
+        "--keep-newest 0",
+        "--keep-younger 90",
+    ] {
+        prune(&author, store, &format!("{rules} --yes")).exits(2);
+        assert_eq!(author.tree(), before, "{rules}");
+    }
+    let copy = [
+        "copy",
+        "acme/demo",
+        "--from",
+        store,
+        "--to",
+        "bundle:all.tar",
+    ];
+    author.tfoci(&copy).succeeds();
+    let bundle = std::fs::read(author.scene.path("all.tar")).unwrap();
+    prune(&author, "bundle:all.tar", "--keep-newest 1").exits(2);
+    prune(&author, "bundle:all.tar", "--keep-newest 1 --yes").exits(2);
+    assert_eq!(std::fs::read(author.scene.path("all.tar")).unwrap(), bundle);
+}
+
+#[test]
+fn registries_keep_what_versions_share_and_what_other_tags_name() {
+    let author = Author::new();
+    for program in [Program::DockerRegistry, Program::Zot] {
+        let Some(registry) = program.start(&Options::default()) else {
+            continue;
+        };
+        let host = registry.host();
+        let store = format!("{host}/{{hostname}}/{{namespace}}/{{type}}");
+        push(&author, &store, &ALL);
+        let run = prune(&author, &store, "acme/demo --keep-newest 2 --format json").succeeds();
+        let gone = ["1.0.0", "1.1.0", "1.2.0", "2.2.0-rc1"]
+            .map(str::to_owned)
+            .to_vec();
+        assert_eq!(document(&run), (gone.clone(), vec![]));
+        assert_eq!(versions(&author, &store).len(), ALL.len());
+        let run = prune(
+            &author,
+            &store,
+            "acme/demo --keep-newest 2 --format json --yes",
+        )
+        .succeeds();
+        assert_eq!(document(&run), (gone, vec![]));
+        assert_eq!(versions(&author, &store), ["2.0.0", "2.1.0"]);
+        verifies(&author, &store);
+    }
+}
+
+/// A registry with three versions.
+fn registry(author: &Author, deletes: bool) -> (Registry, String) {
+    let setup = Setup::of(Personality::Plain);
+    let registry = setup.quirks(|quirks| quirks.deletes = deletes).start();
+    let store = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
+    push(author, &store, &ALL[..3]);
+    (registry, store)
+}
+
+fn content(registry: &Registry) -> (BTreeSet<String>, BTreeSet<String>) {
+    registry.repository(DEMO, |content| {
+        let tags = content.tags.iter().map(|(tag, _)| tag.clone());
+        (tags.collect(), content.manifests.keys().cloned().collect())
+    })
+}
+
+#[test]
+fn a_removal_that_was_cut_short_is_finished_by_the_next() {
+    let author = Author::new();
+    let (whole, store) = registry(&author, true);
+    let rules = "acme/demo --keep-newest 1 --yes";
+    let before = whole.repository(DEMO, |content| content.clone());
+    prune(&author, &store, rules).succeeds();
+    let wanted = content(&whole);
+    assert_eq!(wanted.0.len(), 2);
+    assert_eq!(wanted.1.len(), 4);
+    let deletions = whole.count(|seen| seen.method == "DELETE");
+    assert_eq!(deletions, 8);
+    for nth in 1..=deletions {
+        whole.repository(DEMO, |content| *content = before.clone());
+        whole.fault(nth, |seen| seen.method == "DELETE", Fault::denied());
+        prune(&author, &store, rules).exits(1);
+        assert_ne!(content(&whole), wanted, "{nth}");
+        prune(&author, &store, rules).succeeds();
+        assert_eq!(content(&whole), wanted, "{nth}");
+    }
+}
+
+#[test]
+fn an_index_that_another_tag_names_stays_and_signatures_go_with_theirs() {
+    let author = Author::new();
+    let (registry, store) = registry(&author, true);
+    let signature = registry.repository(DEMO, |content| {
+        let first = content.resolve("1.0.0").unwrap();
+        content.tag("latest", &first);
+        let second = content.resolve("1.1.0").unwrap();
+        let signature = Manifest {
+            media_type: "application/vnd.oci.image.manifest.v1+json".to_owned(),
+            bytes: SIGNATURE.into(),
+        };
+        let digest = format!("sha256:{}", sha256(SIGNATURE.as_bytes()));
+        content.manifests.insert(digest.clone(), signature);
+        content.tag(&format!("{}.sig", second.replace(':', "-")), &digest);
+        digest
+    });
+    let rules = "acme/demo --keep-newest 1 --format json --yes";
+    let run = prune(&author, &store, rules).succeeds();
+    let named = |version: &str| vec![version.to_owned()];
+    assert_eq!(document(&run), (named("1.1.0"), named("1.0.0")));
+    let (tags, manifests) = content(&registry);
+    let wanted = [
+        "1.0.0",
+        "1.2.0",
+        "evidence-1.0.0",
+        "evidence-1.2.0",
+        "latest",
+    ];
+    assert_eq!(tags, wanted.map(str::to_owned).into());
+    assert!(!manifests.contains(&signature));
+    assert_eq!(manifests.len(), 8);
+}
+
+#[test]
+fn a_registry_that_does_not_delete_is_named() {
+    let author = Author::new();
+    let (registry, store) = registry(&author, false);
+    let before = content(&registry);
+    prune(&author, &store, "acme/demo --keep-newest 1").succeeds();
+    let run = prune(&author, &store, "acme/demo --keep-newest 1 --yes").exits(1);
+    assert!(run.stderr.contains(registry.host()), "{}", run.stderr);
+    assert_eq!(content(&registry), before);
+    assert_eq!(registry.count(|seen| seen.method == "DELETE"), 1);
+}
