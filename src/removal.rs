@@ -54,6 +54,9 @@ struct Attached {
     manifests: BTreeSet<Digest>,
 }
 
+/// Several of each index, by its digest.
+type Named<T> = BTreeMap<Digest, Vec<T>>;
+
 /// What goes of a provider.
 #[derive(Debug, Default)]
 pub struct Plan {
@@ -88,14 +91,57 @@ impl Plan {
         removed: &BTreeSet<Version>,
     ) -> Result<(), Problem> {
         let repo = &from.repo;
-        let mut others: BTreeMap<Digest, Vec<String>> = BTreeMap::new();
-        let mut attached: BTreeMap<Digest, Vec<Attached>> = BTreeMap::new();
+        let (mut others, mut attached) = self.other_tags(from, listed).await?;
+        let mut indexes = Vec::new();
+        for version in &listed.versions {
+            let tag = Tag::of_version(version)?;
+            self.tags.insert(tag.to_string());
+            let Some(raw) = repo.manifest(At::Tag(&tag)).await? else {
+                continue;
+            };
+            let children = children(&raw.bytes)?;
+            self.count(&children);
+            if !removed.contains(version) {
+                let names = others.entry(raw.expected.digest).or_default();
+                names.push(tag.to_string());
+            }
+            indexes.push((version, raw.expected.digest, children));
+        }
+        let mut kept = BTreeSet::new();
+        for (version, index, children) in indexes {
+            let named_by = others.get(&index).cloned().unwrap_or_default();
+            if !named_by.is_empty() {
+                kept.extend(children.iter().copied());
+            }
+            if removed.contains(version) {
+                self.removals.push(Removal {
+                    version: version.clone(),
+                    size: 0,
+                    named_by,
+                    index: Some(index),
+                    children,
+                    evidence: repo.digest(&Tag::of_evidence(version)?).await?,
+                    attached: attached.remove(&index).unwrap_or_default(),
+                });
+            }
+        }
+        self.measure(repo, kept).await
+    }
+
+    /// Reads what has a tag that is no version: other names of indexes, and what is attached to them.
+    async fn other_tags(
+        &mut self,
+        from: &StoredProvider,
+        listed: &Versions,
+    ) -> Result<(Named<String>, Named<Attached>), Problem> {
+        let mut others: Named<String> = BTreeMap::new();
+        let mut attached: Named<Attached> = BTreeMap::new();
         for (name, _) in &listed.ignored {
             self.tags.insert(name.clone());
             let Ok(tag) = Tag::parse(name) else {
                 continue;
             };
-            let Some(raw) = repo.manifest(At::Tag(&tag)).await? else {
+            let Some(raw) = from.repo.manifest(At::Tag(&tag)).await? else {
                 continue;
             };
             if let Some(subject) = subject(name) {
@@ -118,33 +164,7 @@ impl Plan {
                 }
             }
         }
-        let mut kept = BTreeSet::new();
-        for version in &listed.versions {
-            let tag = Tag::of_version(version)?;
-            self.tags.insert(tag.to_string());
-            let Some(raw) = repo.manifest(At::Tag(&tag)).await? else {
-                continue;
-            };
-            let children = children(&raw.bytes)?;
-            self.count(&children);
-            let named_by = others.get(&raw.expected.digest).cloned();
-            let named_by = named_by.unwrap_or_default();
-            if !removed.contains(version) || !named_by.is_empty() {
-                kept.extend(children.iter().copied());
-            }
-            if removed.contains(version) {
-                self.removals.push(Removal {
-                    version: version.clone(),
-                    size: 0,
-                    named_by,
-                    index: Some(raw.expected.digest),
-                    children,
-                    evidence: repo.digest(&Tag::of_evidence(version)?).await?,
-                    attached: attached.remove(&raw.expected.digest).unwrap_or_default(),
-                });
-            }
-        }
-        self.measure(repo, kept).await
+        Ok((others, attached))
     }
 
     fn count(&mut self, children: &BTreeSet<Digest>) {

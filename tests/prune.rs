@@ -289,6 +289,21 @@ fn an_index_that_another_tag_names_stays_and_signatures_go_with_theirs() {
 }
 
 #[test]
+fn an_index_that_a_kept_version_names_too_stays() {
+    let author = Author::new();
+    let (registry, store) = registry(&author, true);
+    registry.repository(DEMO, |content| {
+        let first = content.resolve("1.0.0").unwrap();
+        content.tag("1.3.0", &first);
+    });
+    let before = content(&registry);
+    let rules = "acme/demo@1.0.0 --format json --yes";
+    let run = prune(&author, &store, rules).succeeds();
+    assert_eq!(document(&run), (vec![], vec!["1.0.0".to_owned()]));
+    assert_eq!(content(&registry), before);
+}
+
+#[test]
 fn a_registry_that_does_not_delete_is_named() {
     let author = Author::new();
     let (registry, store) = registry(&author, false);
