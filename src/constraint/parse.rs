@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::{Comparison, Operator, VersionConstraints};
 use crate::error::{Category, printable};
-use crate::version::{self, Version};
+use crate::version::{Version, VersionErrorKind};
 
 impl FromStr for VersionConstraints {
     type Err = Error;
@@ -20,11 +20,8 @@ impl FromStr for VersionConstraints {
             mistake,
         };
         // These forms may contain commas, so look for them before splitting the text.
-        if text.contains("||") {
-            return Err(refuse(text, ConstraintError::Alternatives));
-        }
-        if text.starts_with(['[', '(']) {
-            return Err(refuse(text, ConstraintError::Interval));
+        if text.contains("||") || text.starts_with(['[', '(']) {
+            return Err(refuse(text, ConstraintError::Range));
         }
         if text.is_empty() {
             return Ok(Self::any());
@@ -42,7 +39,7 @@ impl FromStr for VersionConstraints {
 
 fn read(part: &str) -> Result<Comparison, ConstraintError> {
     if part.is_empty() {
-        return Err(ConstraintError::Empty);
+        return Err(ConstraintError::Range);
     }
     let begins_version = |c: char| c.is_alphanumeric() || c.is_whitespace() || ".*".contains(c);
     let (symbol, rest) = part
@@ -84,12 +81,6 @@ impl OperatorSymbol {
             "<" => Operator::Older,
             "<=" => Operator::AtMost,
             "~>" => return Ok(Self::Pessimistic),
-            "=>" => return Err(ConstraintError::Misspelled { expected: ">=" }),
-            "=<" => return Err(ConstraintError::Misspelled { expected: "<=" }),
-            "==" | "===" => return Err(ConstraintError::Misspelled { expected: "=" }),
-            "<>" | "!" | "!==" => return Err(ConstraintError::Misspelled { expected: "!=" }),
-            "^" => return Err(ConstraintError::Caret),
-            "~" | "~=" => return Err(ConstraintError::Tilde),
             _ => return Err(ConstraintError::Operator),
         }))
     }
@@ -116,91 +107,43 @@ impl Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum ConstraintError {
-    /// Two commas in a row, or one at the beginning or end.
-    #[error("there is nothing beside a comma")]
-    Empty,
-    /// Another language's spelling of an operator.
-    #[error("its operator is misspelled\n  expected `{expected}`")]
-    Misspelled { expected: &'static str },
-    /// The caret of npm and Cargo.
-    #[error("`^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0")]
-    Caret,
-    /// The tilde of npm, Cargo and Python.
-    #[error("its operator is not `~>`\n  expected `~> 1.2.3` for at least 1.2.3 and below 1.3")]
-    Tilde,
-    /// Any other symbol before the version.
-    #[error("its operator is unknown\n  expected `=`, `!=`, `>`, `>=`, `<`, `<=` or `~>`")]
-    Operator,
-    /// An operator alone. Clients read its version as `0.0.0`, which is never intended.
-    #[error("there is no version after the operator")]
-    NoVersion,
-    /// More than one space after an operator, or a tab.
-    #[error("it has too much space\n  expected one space at most, after the operator")]
-    Space,
-    /// Two comparisons with nothing or a space between them.
-    #[error("a comma is missing\n  expected `>= 1.2.0, < 2.0.0`")]
-    MissingComma,
-    /// The `||` of npm and Composer.
+    /// An operator of another language, such as `^` and `=>`.
     #[error(
-        "it offers a choice, and all parts must hold\n  expected a single range, such as `>= 1.2.0, < 3.0.0`"
+        "its operator is unknown\n  expected `=`, `!=`, `>`, `>=`, `<`, `<=`, or `~> 1.2` for at least 1.2 and below 2.0"
     )]
-    Alternatives,
-    /// The hyphen range of npm.
-    #[error("it is a range with a dash\n  expected `>= 1.2.0, <= 2.0.0`")]
-    DashRange,
-    /// The brackets of Maven and NuGet.
-    #[error("it is an interval in brackets\n  expected `>= 1.2.0, < 2.0.0`")]
-    Interval,
-    /// `x`, `X` or `*` for a number.
+    Operator,
+    /// A range of another language, such as `1.0 || 2.0`, `1.0 - 2.0` and `[1.0,2.0)`, or a comma too many or too few.
+    #[error("its comparisons are not separated by commas\n  expected `>= 1.2.0, < 2.0.0`")]
+    Range,
+    /// `x`, `X` or `*` for a number, or the word `latest`.
     #[error(
         "it has a wildcard\n  expected `~> 1.2.0` for any 1.2, `~> 1.0` for any 1, or no constraint"
     )]
     Wildcard,
-    /// The word `latest`.
-    #[error("`latest` is not a version\n  expected no constraint, for the newest release")]
-    Latest,
-    /// A release tag instead of a version.
-    #[error("its version begins with `v`\n  expected it without the `v`")]
-    LeadingV,
-    /// Four numbers or more.
-    #[error("its version has too many numbers\n  expected at most three")]
-    TooManyNumbers,
-    /// A number of 2^64 or more.
-    #[error(
-        "its version has a number that is too large\n  expected at most {}",
-        u64::MAX
-    )]
-    NumberTooLarge,
+    /// What follows the operator is not a version.
+    #[error("its version is wrong: {0}")]
+    Version(VersionErrorKind),
     /// Exactly `0.0.0`, which clients use for "no version" and refuse.
     #[error("0.0.0 stands for no version and cannot be installed")]
     Unspecified,
-    /// Anything else.
-    #[error("its form is unknown\n  expected an operator and a version, such as `>= 1.2.0`")]
+    /// Anything else, such as an operator alone. Clients read its version as `0.0.0`, which is never intended.
+    #[error(
+        "its form is unknown\n  expected an operator, one space at most, and a version, such as `>= 1.2.0`"
+    )]
     Malformed,
 }
 
 impl ConstraintError {
     /// Explains why the text after the operator is not a version.
-    fn of(text: &str, mistake: version::VersionErrorKind) -> Self {
-        if text.trim().is_empty() {
-            return Self::NoVersion;
-        }
-        if text.starts_with(char::is_whitespace) {
-            return Self::Space;
-        }
-        if text.contains(" - ") {
-            return Self::DashRange;
-        }
-        if text.contains(char::is_whitespace) || text.contains(['=', '!', '<', '>', '~', '^']) {
-            return Self::MissingComma;
-        }
+    fn of(text: &str, mistake: VersionErrorKind) -> Self {
+        let is_odd = |c: char| c.is_whitespace() || "=!<>~^".contains(c);
         match mistake {
-            version::VersionErrorKind::LeadingV => Self::LeadingV,
-            version::VersionErrorKind::TooManyNumbers => Self::TooManyNumbers,
-            version::VersionErrorKind::NumberTooLarge => Self::NumberTooLarge,
-            version::VersionErrorKind::Wildcard => Self::Wildcard,
-            _ if text.eq_ignore_ascii_case("latest") => Self::Latest,
-            _ => Self::Malformed,
+            _ if text.is_empty() || text.starts_with(char::is_whitespace) => Self::Malformed,
+            _ if text.contains(is_odd) => Self::Range,
+            VersionErrorKind::Malformed if text.eq_ignore_ascii_case("latest") => Self::Wildcard,
+            VersionErrorKind::Malformed => Self::Malformed,
+            VersionErrorKind::Wildcard => Self::Wildcard,
+            mistake => Self::Version(mistake),
         }
     }
 }
@@ -222,65 +165,53 @@ mod tests {
     #[test]
     fn each_mistake_is_named() {
         for (text, part, mistake) in [
-            (",", "", ConstraintError::Empty),
-            (",1.0", "", ConstraintError::Empty),
-            ("1.0,,2.0", "", ConstraintError::Empty),
-            ("1.0, ", "", ConstraintError::Empty),
-            (
-                "1.0, =>2.0",
-                "=>2.0",
-                ConstraintError::Misspelled { expected: ">=" },
-            ),
-            (
-                "=< 2.0",
-                "=< 2.0",
-                ConstraintError::Misspelled { expected: "<=" },
-            ),
-            (
-                "== 2.0",
-                "== 2.0",
-                ConstraintError::Misspelled { expected: "=" },
-            ),
-            (
-                "<> 2.0",
-                "<> 2.0",
-                ConstraintError::Misspelled { expected: "!=" },
-            ),
-            ("^1.0", "^1.0", ConstraintError::Caret),
-            ("~1.0", "~1.0", ConstraintError::Tilde),
-            ("~=1.0", "~=1.0", ConstraintError::Tilde),
+            (",", "", ConstraintError::Range),
+            (",1.0", "", ConstraintError::Range),
+            ("1.0,,2.0", "", ConstraintError::Range),
+            ("1.0, ", "", ConstraintError::Range),
+            ("1.0, =>2.0", "=>2.0", ConstraintError::Operator),
+            ("=< 2.0", "=< 2.0", ConstraintError::Operator),
+            ("== 2.0", "== 2.0", ConstraintError::Operator),
+            ("<> 2.0", "<> 2.0", ConstraintError::Operator),
+            ("^1.0", "^1.0", ConstraintError::Operator),
+            ("~1.0", "~1.0", ConstraintError::Operator),
+            ("~=1.0", "~=1.0", ConstraintError::Operator),
             ("-1", "-1", ConstraintError::Operator),
             ("§1", "§1", ConstraintError::Operator),
             (">~ 1", ">~ 1", ConstraintError::Operator),
-            (">=", ">=", ConstraintError::NoVersion),
-            (">= , 1.0", ">=", ConstraintError::NoVersion),
-            (">=  1.0", ">=  1.0", ConstraintError::Space),
-            (">=\t1.0", ">=\t1.0", ConstraintError::Space),
-            (
-                ">= 1.0 < 2.0",
-                ">= 1.0 < 2.0",
-                ConstraintError::MissingComma,
-            ),
-            (">=1.0<2.0", ">=1.0<2.0", ConstraintError::MissingComma),
-            ("1.0 2.0", "1.0 2.0", ConstraintError::MissingComma),
-            (
-                "1.0 || 2.0, 3",
-                "1.0 || 2.0, 3",
-                ConstraintError::Alternatives,
-            ),
-            ("1.0 - 2.0", "1.0 - 2.0", ConstraintError::DashRange),
-            ("[1.0,2.0)", "[1.0,2.0)", ConstraintError::Interval),
+            (">=", ">=", ConstraintError::Malformed),
+            (">= , 1.0", ">=", ConstraintError::Malformed),
+            (">=  1.0", ">=  1.0", ConstraintError::Malformed),
+            (">=\t1.0", ">=\t1.0", ConstraintError::Malformed),
+            (">= 1.0 < 2.0", ">= 1.0 < 2.0", ConstraintError::Range),
+            (">=1.0<2.0", ">=1.0<2.0", ConstraintError::Range),
+            ("1.0 2.0", "1.0 2.0", ConstraintError::Range),
+            ("1.0 || 2.0, 3", "1.0 || 2.0, 3", ConstraintError::Range),
+            ("1.0 - 2.0", "1.0 - 2.0", ConstraintError::Range),
+            ("[1.0,2.0)", "[1.0,2.0)", ConstraintError::Range),
             ("1.x", "1.x", ConstraintError::Wildcard),
             ("~> 1.*", "~> 1.*", ConstraintError::Wildcard),
             ("*", "*", ConstraintError::Wildcard),
-            ("latest", "latest", ConstraintError::Latest),
-            ("v1.0", "v1.0", ConstraintError::LeadingV),
-            (">= v1.0", ">= v1.0", ConstraintError::LeadingV),
-            ("~> 1.2.3.4", "~> 1.2.3.4", ConstraintError::TooManyNumbers),
+            ("latest", "latest", ConstraintError::Wildcard),
+            (
+                "v1.0",
+                "v1.0",
+                ConstraintError::Version(VersionErrorKind::LeadingV),
+            ),
+            (
+                ">= v1.0",
+                ">= v1.0",
+                ConstraintError::Version(VersionErrorKind::LeadingV),
+            ),
+            (
+                "~> 1.2.3.4",
+                "~> 1.2.3.4",
+                ConstraintError::Version(VersionErrorKind::TooManyNumbers),
+            ),
             (
                 "< 18446744073709551616",
                 "< 18446744073709551616",
-                ConstraintError::NumberTooLarge,
+                ConstraintError::Version(VersionErrorKind::NumberTooLarge),
             ),
             ("0.0.0", "0.0.0", ConstraintError::Unspecified),
             (">= 0, =0+b", "=0+b", ConstraintError::Unspecified),
@@ -301,11 +232,11 @@ mod tests {
         let message = |text: &str| text.parse::<VersionConstraints>().unwrap_err().to_string();
         assert_eq!(
             message(">= 1.0, ^1.2"),
-            "`^1.2` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0"
+            "`^1.2` is not a version constraint: its operator is unknown\n  expected `=`, `!=`, `>`, `>=`, `<`, `<=`, or `~> 1.2` for at least 1.2 and below 2.0"
         );
         assert_eq!(
-            message("=> 1"),
-            "`=> 1` is not a version constraint: its operator is misspelled\n  expected `>=`"
+            message("< v2"),
+            "`< v2` is not a version constraint: its version is wrong: it begins with `v`\n  expected it without the `v`"
         );
     }
 

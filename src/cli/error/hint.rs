@@ -1,7 +1,9 @@
 //! What helps after an error of a command.
 
+use tfoci::constraint::ConstraintError;
 use tfoci::error::{Hint, printable};
-use tfoci::{constraint, selection};
+use tfoci::selection;
+use tfoci::version::VersionErrorKind;
 
 use super::CommandError;
 
@@ -50,7 +52,7 @@ impl Hint for CommandError {
 fn selection(error: &selection::Error) -> Option<String> {
     let text = match error {
         selection::Error::Constraints(error)
-            if error.mistake == constraint::ConstraintError::LeadingV =>
+            if error.mistake == ConstraintError::Version(VersionErrorKind::LeadingV) =>
         {
             return Some(format!(
                 "did you mean `{}`?",
