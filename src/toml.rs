@@ -3,9 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use serde::de::{
-    Deserialize, DeserializeOwned, Deserializer, IntoDeserializer, SeqAccess, Visitor,
-};
+use serde::de::DeserializeOwned;
 use toml_edit::DocumentMut;
 
 use crate::error::{Hint, printable};
@@ -14,9 +12,6 @@ use crate::plain;
 
 /// The longest line that is shown, in characters. The mark below a longer one would not be under its place.
 const WIDEST: usize = 100;
-
-/// What is expected of the tables of providers.
-const TABLES: &str = "tables `[[provider]]` with two brackets on each side";
 
 /// A text that is not TOML, or a value that is not the expected one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,12 +29,8 @@ pub struct Error {
     text: Option<String>,
     /// The name of a field that the document does not have.
     unknown_field: Option<String>,
-    /// The field that it probably means.
-    meant_field: Option<String>,
-    /// The field with its text as a list, where a list is expected.
-    meant_list: Option<String>,
-    /// Whether the document has both `[provider]` and `[[provider]]`, which exclude each other.
-    mixes_brackets: bool,
+    /// What is probably meant: another field, the field with a list, or a table with two brackets.
+    meant: Option<String>,
 }
 
 /// Parses a document.
@@ -70,15 +61,20 @@ impl Error {
         let line = line.lines().next().unwrap_or_default();
         let wrong = text.get(start..end).unwrap_or_default();
         let wrong = wrong.lines().next().unwrap_or_default();
-        let is_table = line.split('#').next().map(str::trim) == Some("[provider]");
-        let message = match message == "duplicate key" && is_table {
-            true => &format!("invalid type: map, expected {TABLES}"),
-            false => message,
-        };
         let field = before.get(begin..).unwrap_or_default();
         let is_one = message.starts_with("invalid type: string")
             && message.ends_with(", expected a sequence")
             && field.trim_end().ends_with('=');
+        let unknown = plain::unknown_field(message);
+        let has_table = text.lines().any(|line| line.trim() == "[provider]");
+        let meant = match unknown {
+            Some("providers") => Some("[[provider]]".to_owned()),
+            _ if has_table => Some("[[provider]]".to_owned()),
+            // The value may be a secret.
+            None if is_one => Some(format!("{field}[\"…\"]")).filter(|meant| is_shown(meant)),
+            None => None,
+            Some(name) => nearest(name, &plain::known_fields(message)).map(str::to_owned),
+        };
         Self {
             line: 1 + before.matches('\n').count(),
             column: 1 + before.get(begin..).map_or(0, |part| part.chars().count()),
@@ -86,18 +82,8 @@ impl Error {
             message: printable(&plain::words(message, "table")),
             reason: printable(&plain::without_text(message, "table")),
             text: Some(line.to_owned()),
-            unknown_field: plain::unknown_field(message).map(str::to_owned),
-            meant_field: plain::unknown_field(message)
-                .and_then(|name| nearest(name, &plain::known_fields(message)))
-                .map(str::to_owned),
-            meant_list: is_one
-                // The value may be a secret.
-                .then(|| format!("{field}[\"…\"]"))
-                .filter(|meant| is_shown(meant)),
-            mixes_brackets: {
-                let has = |header: &str| text.lines().any(|line| line.trim() == header);
-                has("[provider]") && has("[[provider]]")
-            },
+            unknown_field: unknown.map(str::to_owned),
+            meant,
         }
     }
 
@@ -109,54 +95,27 @@ impl Error {
             message: self.reason.clone(),
             text: None,
             unknown_field: None,
-            meant_field: None,
-            meant_list: None,
+            meant: None,
             ..self
         }
-    }
-
-    /// Whether a table `[[provider]]` is probably meant by one with single brackets, or with another name.
-    pub fn means_provider_table(&self) -> bool {
-        self.mixes_brackets || self.unknown_field() == Some("providers")
     }
 
     /// The name of the field that the document does not have, if this is the error.
     pub fn unknown_field(&self) -> Option<&str> {
         self.unknown_field.as_deref()
     }
-
-    /// The line that is probably meant, if a text stands where a list is expected. `…` stands for the text.
-    pub fn meant_list(&self) -> Option<&str> {
-        self.meant_list.as_deref()
-    }
-
-    /// The field that this one probably means: its name is similar.
-    pub fn meant_field(&self) -> Option<&str> {
-        self.meant_field.as_deref()
-    }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            line,
-            column,
-            length,
-            message,
-            text,
-            reason: _,
-            unknown_field: _,
-            meant_field: _,
-            meant_list: _,
-            mixes_brackets: _,
-        } = self;
+        let (line, column, message) = (self.line, self.column, &self.message);
         write!(f, "line {line}, column {column}: {message}")?;
-        if let Some(text) = text
+        if let Some(text) = &self.text
             && is_shown(text)
         {
             let number = line.to_string();
             let (gutter, blanks) = (" ".repeat(number.len()), " ".repeat(column - 1));
-            let marks = "^".repeat(*length);
+            let marks = "^".repeat(self.length);
             write!(
                 f,
                 "\n{gutter} |\n{number} | {text}\n{gutter} | {blanks}{marks}"
@@ -173,69 +132,9 @@ fn is_shown(line: &str) -> bool {
     line.chars().count() <= WIDEST && printable(line) == line
 }
 
-/// Parses the tables `[[provider]]` of a file, whose brackets are easily written as for a single table.
-///
-/// # Errors
-/// The value is not a list of tables.
-pub fn provider_tables<'de, D, T>(source: D) -> Result<Vec<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    struct Tables<T>(std::marker::PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Tables<T> {
-        type Value = Vec<T>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(TABLES)
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut tables: A) -> Result<Vec<T>, A::Error> {
-            let mut all = Vec::new();
-            while let Some(table) = tables.next_element()? {
-                all.push(table);
-            }
-            Ok(all)
-        }
-    }
-
-    source.deserialize_seq(Tables(std::marker::PhantomData))
-}
-
-/// Parses one of a few words. The derived parser calls any other type of value no text, and does not say which words there are.
-///
-/// # Errors
-/// The value is not a text, or not one of the words.
-pub(crate) fn word<'de, D, T>(source: D, words: &'static str) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    struct Word<T>(&'static str, std::marker::PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Word<T> {
-        type Value = T;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(self.0)
-        }
-
-        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
-            T::deserialize(text.into_deserializer())
-        }
-    }
-
-    let word = Word(words, std::marker::PhantomData);
-    source.deserialize_any(word).map(Some)
-}
-
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
-        let meant = match self.means_provider_table() {
-            true => Some("[[provider]]"),
-            false => self.meant_list().or_else(|| self.meant_field()),
-        };
+        let meant = self.meant.as_ref();
         meant.map(|meant| format!("did you mean `{meant}`?"))
     }
 }
@@ -246,7 +145,6 @@ mod tests {
 
     #[derive(Debug, serde::Deserialize)]
     struct File {
-        #[serde(deserialize_with = "provider_tables")]
         #[expect(dead_code, reason = "only errors are tested")]
         provider: Vec<Table>,
     }
@@ -267,7 +165,7 @@ mod tests {
             ),
             (
                 "\n[provider]\nkeys = []\n",
-                "line 2, column 1: expected tables `[[provider]]` with two brackets on each side, received a table\n  |\n2 | [provider]\n  | ^^^^^^^^^^",
+                "line 2, column 1: expected a list, received a table\n  |\n2 | [provider]\n  | ^^^^^^^^^^",
             ),
             (
                 "[[provider]]\nkeys = [\n  'a',\n  1 ]\n",

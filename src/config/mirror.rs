@@ -62,7 +62,7 @@ struct Tables {
     platforms: Option<PlatformList>,
     newest: Option<Count>,
     prereleases: Option<bool>,
-    #[serde(default, deserialize_with = "toml::provider_tables")]
+    #[serde(default)]
     provider: Vec<Table>,
 }
 

@@ -12,31 +12,19 @@ use std::collections::BTreeMap;
 use crate::authentication::Note;
 use crate::digest::{Digest, from_hex};
 use crate::platform::Platform;
-use crate::text;
 
 use super::Error;
 use super::file_name::ReleaseId;
 use super::limits;
-use super::other_line::OtherLine;
 
 /// The most files that a checksum document can name. Real ones name about 20.
 const MOST_LINES: usize = 10_000;
-
-/// The most lines that are kept for messages, and their most characters. A SHA-512 and a file name have fewer.
-const MOST_OTHERS: usize = 100;
-const LONGEST_OTHER: usize = 300;
-
-/// The byte order mark. Clients read it as part of the first line.
-const MARK: char = '\u{feff}';
 
 /// A parsed checksum document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksums {
     /// The digests by file name; `None` if the first line with that name has no valid SHA-256.
     lines: BTreeMap<String, Option<Digest>>,
-    /// The first lines that are in a form of other tools.
-    others: Vec<OtherLine>,
-    is_utf16: bool,
     notes: Vec<Note>,
 }
 
@@ -52,21 +40,19 @@ impl Checksums {
         }
         let mut read = Self {
             lines: BTreeMap::new(),
-            others: Vec::new(),
-            is_utf16: text::is_utf16(document),
             notes: Vec::new(),
         };
         let text = document.strip_suffix(b"\n").unwrap_or(document);
         if text.is_empty() {
             return Ok(read);
         }
-        for (line, number) in text.split(|byte| *byte == b'\n').zip(1..) {
-            read.add(line, number)?;
+        for line in text.split(|byte| *byte == b'\n') {
+            read.add(line)?;
         }
         Ok(read)
     }
 
-    fn add(&mut self, line: &[u8], number: usize) -> Result<(), Error> {
+    fn add(&mut self, line: &[u8]) -> Result<(), Error> {
         // A name that is not UTF-8 cannot equal the name of a package, which is UTF-8.
         let Ok(line) = std::str::from_utf8(line) else {
             self.note(Note::OddLine);
@@ -83,12 +69,6 @@ impl Checksums {
             self.note(Note::OddLine);
         }
         let Some(name) = name else { return Ok(()) };
-        let is_other = digest.is_none() || name.contains(['*', '/', '\\']);
-        if is_other && self.others.len() < MOST_OTHERS {
-            let text = line.trim().replace(MARK, "(byte order mark) ");
-            let text = text.chars().take(LONGEST_OTHER).collect();
-            self.others.push(OtherLine { number, text });
-        }
         match self.lines.get(name) {
             Some(first) if *first != digest => Err(Error::TwoDigests {
                 file_name: name.to_owned(),
@@ -113,26 +93,6 @@ impl Checksums {
     /// The digest that the document states for a file; `None` if it does not list the file, or the first line that does has no valid SHA-256.
     pub fn lookup(&self, file_name: &str) -> Option<Digest> {
         self.lines.get(file_name).copied().flatten()
-    }
-
-    /// The error of a file that [`Self::lookup`] does not find.
-    pub fn no_line(&self, file_name: &str) -> Error {
-        let utf16 = || OtherLine {
-            number: 1,
-            text: text::Error::Utf16.to_string(),
-        };
-        let other = self.in_other_form(file_name).cloned();
-        Error::NoLine {
-            file_name: file_name.to_owned(),
-            other: other.or_else(|| self.is_utf16.then(utf16)),
-        }
-    }
-
-    /// A line for a file in the form of another tool: with a directory, as binary, of another hash, or `SHA256 (NAME) = HEX`.
-    fn in_other_form(&self, file_name: &str) -> Option<&OtherLine> {
-        let tagged = format!("({file_name})");
-        let mut others = self.others.iter();
-        others.find(|line| line.text.ends_with(file_name) || line.text.contains(&tagged))
     }
 
     /// Every file name with a valid digest, sorted by name.
@@ -204,59 +164,6 @@ mod tests {
             (found.lookup("a.zip"), found.notes()),
             (None, &[Note::OddLine][..])
         );
-    }
-
-    #[test]
-    fn lines_of_other_tools_are_found_for_messages() {
-        let long = "a".repeat(128);
-        for line in [
-            format!("{A} *a.zip"),
-            format!("{A}  ./a.zip"),
-            format!("{A}  dist/a.zip"),
-            format!("{long}  a.zip"),
-            format!("SHA256 (a.zip) = {A}"),
-        ] {
-            let found = read(&format!("{A}  b.zip\n{line}\r\n"));
-            assert_eq!(found.lookup("a.zip"), None);
-            let expected = OtherLine {
-                number: 2,
-                text: line,
-            };
-            assert_eq!(found.in_other_form("a.zip"), Some(&expected));
-            assert_eq!(found.in_other_form("b.zip"), None);
-        }
-        let many = read(&"x y\n".repeat(MOST_OTHERS + 1));
-        assert_eq!(many.others.len(), MOST_OTHERS);
-        let long = read(&format!("x {A}{A}{A}{A}{A}"));
-        let length = long.others.first().map(|line| line.text.len());
-        assert_eq!(length, Some(LONGEST_OTHER));
-    }
-
-    #[test]
-    fn another_encoding_is_named() {
-        let line = format!("{A}  a.zip\n");
-        let utf16: Vec<u8> = "\u{feff}"
-            .encode_utf16()
-            .chain(line.encode_utf16())
-            .flat_map(u16::to_le_bytes)
-            .collect();
-        for (document, said) in [
-            (utf16, "UTF-16 text, expected UTF-8".to_owned()),
-            (
-                format!("\u{feff}{line}").into_bytes(),
-                format!("(byte order mark) {A}  a.zip"),
-            ),
-        ] {
-            let found = Checksums::parse(&document).expect("a document");
-            let Error::NoLine { other, .. } = found.no_line("a.zip") else {
-                panic!("another error");
-            };
-            let expected = OtherLine {
-                number: 1,
-                text: said,
-            };
-            assert_eq!(other, Some(expected));
-        }
     }
 
     #[test]

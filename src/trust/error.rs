@@ -9,9 +9,7 @@ use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::version::Version;
 
-use super::asked_by::{AskedBy, named_by};
-use super::expected_keys::{PinnedKey, listed};
-use super::other_line::OtherLine;
+use super::expected_keys::{ExpectedKeys, listed};
 use super::signature_error::SignatureError;
 
 /// Errors of [`super::verify`] and of the documents that it reads.
@@ -38,11 +36,10 @@ pub enum Error {
         second: Option<Digest>,
     },
     /// No line of the checksum document is for this package.
-    #[error("the checksum document has no SHA-256 for `{}`{}", printable(.file_name), in_other_form(.other.as_ref()))]
+    #[error("the checksum document has no SHA-256 for `{}`\n  expected a line of HEX, two spaces and the bare file name, in UTF-8", printable(.file_name))]
     NoLine {
+        /// The name of the file.
         file_name: String,
-        /// A line that clients do not read, and that names the package.
-        other: Option<OtherLine>,
     },
     /// The package does not have the digest that the checksum document lists.
     #[error(transparent)]
@@ -81,34 +78,29 @@ pub enum Error {
     )]
     UnverifiedTransport { key: Option<Fingerprint> },
     /// Keys are pinned, and there is no signature.
-    #[error("the {}\n  expected a signature by {}{}\n  received none", if *.has_document { "checksum document is not signed" } else { "release has no checksum document" }, listed(.expected), named_by(.asked_by.as_ref()))]
+    #[error("the {}\n  expected a signature by {expected}\n  received none", if *.has_document { "checksum document is not signed" } else { "release has no checksum document" })]
     NotSigned {
         /// Whether there is a checksum document, which could be signed.
         has_document: bool,
-        expected: Vec<PinnedKey>,
-        asked_by: Option<AskedBy>,
+        expected: ExpectedKeys,
     },
     /// There is a signature, but none of the pinned keys is available to check it.
-    #[error("the signature of the checksum document cannot be checked without the pinned key\n  expected {}{}\n  received no such key", listed(.expected), named_by(.asked_by.as_ref()))]
-    NoPinnedKey {
-        expected: Vec<PinnedKey>,
-        asked_by: Option<AskedBy>,
+    #[error(
+        "the signature of the checksum document cannot be checked without the pinned key\n  expected {expected}\n  received no such key"
+    )]
+    NoPinnedKey { expected: ExpectedKeys },
+    /// A key file of the user has no certificate, is damaged, has a secret key, or was stored in another encoding.
+    #[error("`{}` holds no whole public key of OpenPGP\n  expected one, armored or binary\n  received {received}", printable(.name))]
+    NotAKey {
+        name: String,
+        received: &'static str,
     },
-    /// A key file of the user has no certificate, or is damaged.
-    #[error("`{}` holds no OpenPGP key\n  expected a whole public key, armored or binary", printable(.name))]
-    NotAKey { name: String },
     /// The copy of a key is one of other keys.
     #[error("`{}` holds another key than its name says\n  received {}", printable(.name), listed(.received))]
     OtherCopy {
         name: String,
         received: Vec<Fingerprint>,
     },
-    /// A key file of the user was armored, and then stored in another encoding.
-    #[error("`{}` is UTF-16 text\n  expected a public key, armored or binary", printable(.name))]
-    EncodedKey { name: String },
-    /// A key file of the user has a secret key.
-    #[error("`{}` holds a secret key\n  expected a public key", printable(.name))]
-    SecretKey { name: String },
     /// The keys are longer than any real ones.
     #[error("the keys in `{}` are too long\n  expected at most {limit} bytes\n  received {received} bytes", printable(.name))]
     LongKeys {
@@ -199,14 +191,6 @@ fn stated(digest: &Option<Digest>) -> String {
     )
 }
 
-fn in_other_form(other: Option<&OtherLine>) -> String {
-    let Some(OtherLine { number, text, .. }) = other else {
-        return String::new();
-    };
-    let text = printable(text);
-    format!("\n  expected HEX, two spaces, the bare file name\n  received in line {number}: {text}")
-}
-
 impl Error {
     /// The error, on this line of the trust file.
     pub(super) fn in_line(self, line: usize) -> Self {
@@ -249,8 +233,6 @@ impl Error {
             Self::LongDocument { .. }
             | Self::ManyLines { .. }
             | Self::NotAKey { .. }
-            | Self::EncodedKey { .. }
-            | Self::SecretKey { .. }
             | Self::LongKeys { .. }
             | Self::ManyKeys { .. } => Category::Malformed,
             Self::Unsupported | Self::NoPlace => Category::Unsupported,

@@ -30,29 +30,12 @@ impl fmt::Display for NamedKey {
     }
 }
 
-/// A pinned key, as the user named it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PinnedKey {
-    /// By its fingerprint.
-    Fingerprint(Fingerprint),
-    /// By the file that contains it.
-    File(String),
-}
-
-impl fmt::Display for PinnedKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fingerprint(fingerprint) => fingerprint.fmt(f),
-            Self::File(name) => f.write_str(&printable(name)),
-        }
-    }
-}
-
 /// The keys of which one had to sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedKeys {
-    /// The keys. User ids are there if it is a single one.
-    pub keys: Vec<NamedKey>,
+    /// The keys, in text that is safe to print: as [`NamedKey`] names them, or by the file that contains them. User ids are there if it is a
+    /// single one.
+    pub keys: Vec<String>,
     /// What asked for them; `None` for the keys that come with the release.
     pub asked_by: Option<AskedBy>,
 }
@@ -89,9 +72,12 @@ mod tests {
     #[test]
     fn keys_are_named_with_what_asked_for_them() {
         let fingerprint: Fingerprint = "A".repeat(40).parse().expect("a fingerprint");
-        let key = |user_id: Option<&str>| NamedKey {
-            fingerprint: fingerprint.clone(),
-            user_id: user_id.map(str::to_owned),
+        let key = |user_id: Option<&str>| {
+            let key = NamedKey {
+                fingerprint: fingerprint.clone(),
+                user_id: user_id.map(str::to_owned),
+            };
+            key.to_string()
         };
         let line = |path: &str| AskedBy::TrustFile {
             path: path.into(),

@@ -12,7 +12,7 @@ impl Hint for Error {
             Self::NoDocument | Self::NoSignature => {
                 "`--allow-unsigned ADDR` of `push`, `mirror` and `lock` accepts it without proof"
             }
-            Self::NotSigned { asked_by, .. } => match asked_by {
+            Self::NotSigned { expected, .. } => match expected.asked_by {
                 Some(AskedBy::Option) => {
                     "`gpg --detach-sign FILE` signs it; or leave out `--key`, if its author signs nothing"
                 }
@@ -24,7 +24,7 @@ impl Hint for Error {
             Self::NotLocked { .. } => {
                 "if the lock file is for other platforms, name those with `--platform`"
             }
-            Self::NoLine { other: Some(_), .. } => {
+            Self::NoLine { .. } => {
                 "`sha256sum terraform-provider-*.zip` prints the lines that clients read; then sign again"
             }
             Self::Mismatch(_) => {
@@ -55,10 +55,7 @@ impl Error {
             Self::KeyId { .. } | Self::Fingerprint(_) => {
                 "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"
             }
-            Self::NotAKey { .. } | Self::SecretKey { .. } => {
-                "`gpg --export --armor FINGERPRINT` writes the public key"
-            }
-            Self::EncodedKey { .. } => {
+            Self::NotAKey { .. } => {
                 "`gpg --armor --output FILE --export FINGERPRINT` writes one in any shell"
             }
             Self::Pattern(_) | Self::OtherForm { .. } | Self::NoPlace => EXAMPLE,

@@ -9,19 +9,19 @@ const SECRET: &[u8] = b"-----BEGIN PGP PRIVATE KEY BLOCK-----";
 /// Checks that a file of the user holds whole keys and nothing else. The keys of origins may be damaged, since others of them may do.
 ///
 /// # Errors
-/// [`Error::NotAKey`], [`Error::EncodedKey`] or [`Error::SecretKey`]
+/// [`Error::NotAKey`]
 pub fn check_key_file(name: &str, bytes: &[u8]) -> Result<(), Error> {
-    let name = || name.to_owned();
-    if text::is_utf16(bytes) {
-        return Err(Error::EncodedKey { name: name() });
-    }
-    if has_secret(bytes) {
-        return Err(Error::SecretKey { name: name() });
-    }
-    match openpgp::is_key_file(bytes) {
-        true => Ok(()),
-        false => Err(Error::NotAKey { name: name() }),
-    }
+    let received = if text::is_utf16(bytes) {
+        "UTF-16 text"
+    } else if has_secret(bytes) {
+        "a secret key"
+    } else if openpgp::is_key_file(bytes) {
+        return Ok(());
+    } else {
+        "something else"
+    };
+    let name = name.to_owned();
+    Err(Error::NotAKey { name, received })
 }
 
 /// Whether a file has a secret key: armored anywhere, or as its first packet, in the old or the new format of packets.

@@ -41,7 +41,6 @@ mod key_file;
 pub mod limits;
 mod lines;
 mod openpgp;
-mod other_line;
 pub mod pins;
 pub mod policy;
 pub mod rule;
@@ -54,11 +53,10 @@ pub use checksums::Checksums;
 pub use deny::{Denial, Denials};
 pub use doubt::{Doubt, DoubtKind, doubts};
 pub use error::{Error, Mismatch};
-pub use expected_keys::{ExpectedKeys, NamedKey, PinnedKey};
+pub use expected_keys::{ExpectedKeys, NamedKey};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
 pub use key_file::check_key_file;
-pub use other_line::OtherLine;
 pub use policy::{Policy, PolicyEntry};
 pub use rule::Rule;
 pub use signature_error::{SignatureError, SignatureErrorKind, UnsupportedSignature};
@@ -188,7 +186,9 @@ fn matches_its_line<L>(
         });
     }
     match checksums.lookup(&package.file_name) {
-        None => Err(checksums.no_line(&package.file_name)),
+        None => Err(Error::NoLine {
+            file_name: file_name(),
+        }),
         Some(expected) if expected != package.expected.digest => {
             let mismatch = Mismatch::stated(file_name(), expected, package.expected.digest);
             Err(Error::Mismatch(Box::new(mismatch)))
@@ -210,16 +210,18 @@ fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
     let is_unsigned = release.checksums.is_none() || release.signatures.is_empty();
     if rule.pinned() {
         let files = rule.keys.iter().filter(|_| rule.pins.is_empty());
-        let files = files.map(|ring| PinnedKey::File(ring.name.clone()));
-        let pins = rule.pins.iter().cloned().map(PinnedKey::Fingerprint);
-        let (expected, asked_by) = (pins.chain(files).collect(), rule.asked_by.clone());
+        let files = files.map(|ring| printable(&ring.name));
+        let pins = rule.pins.iter().map(ToString::to_string);
+        let expected = ExpectedKeys {
+            keys: pins.chain(files).collect(),
+            asked_by: rule.asked_by.clone(),
+        };
         match is_unsigned {
             true => Error::NotSigned {
                 has_document: release.checksums.is_some(),
                 expected,
-                asked_by,
             },
-            false => Error::NoPinnedKey { expected, asked_by },
+            false => Error::NoPinnedKey { expected },
         }
     } else if release.checksums.is_none() {
         Error::NoDocument

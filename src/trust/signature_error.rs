@@ -102,7 +102,7 @@ mod tests {
             signature: "x\n.sig".to_owned(),
             reason: SignatureErrorKind::NotPinned {
                 expected: ExpectedKeys {
-                    keys: vec![key("A")],
+                    keys: vec![key("A").to_string()],
                     asked_by: None,
                 },
                 received: key("B"),

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
@@ -79,7 +79,7 @@ pub struct KeyFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tables {
-    #[serde(default, deserialize_with = "toml::provider_tables")]
+    #[serde(default)]
     provider: Vec<Table>,
     #[serde(default)]
     deny: Vec<DenyTable>,
@@ -91,22 +91,9 @@ struct Table {
     r#match: String,
     #[serde(default)]
     keys: Vec<String>,
-    #[serde(default, deserialize_with = "unsigned")]
     unsigned: Option<Unsigned>,
-    #[serde(default, deserialize_with = "warned")]
     expired: Option<Expired>,
-    #[serde(default, deserialize_with = "warned")]
     weak: Option<Weak>,
-}
-
-fn unsigned<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Unsigned>, D::Error> {
-    toml::word(source, "\"refuse\" or \"allow\"")
-}
-
-fn warned<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    source: D,
-) -> Result<Option<T>, D::Error> {
-    toml::word(source, "\"refuse\" or \"warn\"")
 }
 
 impl TrustFile {
@@ -356,7 +343,7 @@ mod tests {
             assert_eq!(
                 errors,
                 [
-                    "line 2: the pattern `b/c` has two parts, and needs three\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
+                    "line 2: `b/c` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
                     "line 8: `34365D9472D7468F` is a short key id, which more than one key can have\n  expected a fingerprint of 40 or 64 digits",
                 ]
             );

@@ -86,10 +86,7 @@ impl CommandError {
             Self::NoThreads { .. } => Category::Local,
             Self::NotPinned { source, .. } => source.category(),
             Self::KeyFile {
-                error:
-                    trust::Error::NotAKey { .. }
-                    | trust::Error::EncodedKey { .. }
-                    | trust::Error::SecretKey { .. },
+                error: trust::Error::NotAKey { .. },
                 ..
             } => Category::Usage,
             Self::Trust(error) | Self::KeyFile { error, .. } => error.category(),

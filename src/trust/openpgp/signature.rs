@@ -286,6 +286,7 @@ impl Verification<'_> {
             user_id: is_single.then(|| self.user_id(&fingerprint)).flatten(),
             fingerprint,
         });
+        let keys = keys.map(|key| key.to_string());
         ExpectedKeys {
             keys: keys.collect(),
             asked_by: self.question.rule.asked_by.clone(),

@@ -253,8 +253,8 @@ fn wrong_signatures_are_refused_even_where_none_is_needed() {
         panic!("{foreign}")
     };
     assert_eq!(expected.keys.len(), 1);
-    assert_eq!(expected.keys[0].fingerprint, fingerprint("rsa2048"));
-    assert!(expected.keys[0].user_id.is_some() && expected.asked_by.is_none());
+    assert!(expected.keys[0].starts_with(&format!("{} `", fingerprint("rsa2048"))));
+    assert!(expected.asked_by.is_none());
     assert!(
         received.contains(&Issuer::Fingerprint(fingerprint("ed25519"))),
         "{received:?}"
