@@ -10,10 +10,7 @@ pub enum Error {
     /// One segment. Clients complete it with `hashicorp` and their own default host.
     #[error("`{}` is a type without a namespace\n  expected {}", printable(.type_name), with_namespace(.type_name))]
     TypeAlone { type_name: String },
-    /// Two segments, and the caller has no default host.
-    #[error("`{}` names no host\n  expected HOSTNAME/NAMESPACE/TYPE", printable(.text))]
-    NoHost { text: String },
-    /// No segment, or more than three.
+    /// No segment, two without a default host, or more than three.
     #[error("`{}` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE", printable(.text))]
     Segments { text: String },
     /// A version after a colon, as in references to container images.

@@ -54,17 +54,8 @@ impl Hostname {
         if text.len() > LONGEST {
             return Err(refuse(HostnameErrorKind::TooLong));
         }
-        if text.contains("://") {
-            return Err(refuse(HostnameErrorKind::Url));
-        }
         let HostPort { host, port } =
-            HostPort::parse(text).ok_or_else(|| refuse(HostnameErrorKind::Port))?;
-        if host.is_empty() {
-            return Err(refuse(HostnameErrorKind::Empty));
-        }
-        if host.split('.').any(str::is_empty) {
-            return Err(refuse(HostnameErrorKind::EmptyLabel));
-        }
+            HostPort::parse(text).ok_or_else(|| refuse(HostnameErrorKind::Form))?;
         let host = Uts46::new()
             .to_ascii(
                 host.as_bytes(),
@@ -72,10 +63,10 @@ impl Hostname {
                 Hyphens::Check,
                 DnsLength::Ignore,
             )
-            .map_err(|_| refuse(HostnameErrorKind::Characters))?;
+            .map_err(|_| refuse(HostnameErrorKind::Form))?;
         // The conversion removes soft hyphens and converts full-width dots, so empty labels may appear only now.
         if host.split('.').any(str::is_empty) {
-            return Err(refuse(HostnameErrorKind::EmptyLabel));
+            return Err(refuse(HostnameErrorKind::Form));
         }
         if !verify_dns_length(&host, false) {
             return Err(refuse(HostnameErrorKind::TooLong));
@@ -121,7 +112,7 @@ impl Hostname {
     pub fn from_path_segment(segment: &str) -> Result<Self, Error> {
         let foreign = || Error {
             text: segment.to_owned(),
-            kind: HostnameErrorKind::PathSegment,
+            kind: HostnameErrorKind::Form,
         };
         let host = Self::from_ascii(&segment.replacen('_', ":", 1)).map_err(|_| foreign())?;
         if host.to_path_segment() == segment {
@@ -179,34 +170,19 @@ impl Error {
 /// Why a text is not a [host name](crate::clients#host-names).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HostnameErrorKind {
-    /// Empty, or empty before the port.
-    #[error("it is empty")]
-    Empty,
-    /// It contains a scheme.
-    #[error("it is a URL\n  expected the host alone, with a port if need be")]
-    Url,
-    /// Two adjacent dots, or a dot at either end. Clients accept one dot at the end, which gives one host two names.
-    #[error("it has an empty label\n  expected something before and after every dot")]
-    EmptyLabel,
-    /// A punycode label in user input.
+    /// Not letters, digits and inner dashes between dots, not a port, or a directory name that is not the canonical form of a host.
+    #[error(
+        "its form is not allowed\n  expected HOST or HOST:PORT, of letters, digits, dots and inner dashes"
+    )]
+    Form,
+    /// Clients refuse punycode where people write a host.
     #[error("it is written in punycode\n  expected Unicode")]
     Punycode,
-    /// The port is not a decimal number of at most 65535.
-    #[error("its port is not valid\n  expected a number of at most 65535")]
-    Port,
-    /// The IDNA lookup profile forbids a label.
-    #[error("a label is not valid\n  expected letters, digits and inner dashes")]
-    Characters,
     /// Longer than DNS allows: 63 characters per label, 253 in total, counted in punycode.
     #[error(
         "it is longer than DNS allows\n  expected at most 63 characters a label and 253 in all"
     )]
     TooLong,
-    /// A directory name that is not the canonical form of a host.
-    #[error(
-        "it is not the form of a path\n  expected punycode, lower case, with `_` before a port other than 443"
-    )]
-    PathSegment,
 }
 
 #[cfg(test)]
@@ -243,32 +219,32 @@ mod tests {
         let long_label = format!("{}.com", "a".repeat(64));
         let long_name = ["abcdefg"; 32].join(".");
         for (text, kind) in [
-            ("", HostnameErrorKind::Empty),
-            (":8443", HostnameErrorKind::Empty),
-            ("https://example.com", HostnameErrorKind::Url),
-            ("a..b", HostnameErrorKind::EmptyLabel),
-            (".example.com", HostnameErrorKind::EmptyLabel),
-            ("example.com.", HostnameErrorKind::EmptyLabel),
-            ("a。。b", HostnameErrorKind::EmptyLabel),
-            ("\u{ad}.com", HostnameErrorKind::EmptyLabel),
+            ("", HostnameErrorKind::Form),
+            (":8443", HostnameErrorKind::Form),
+            ("https://example.com", HostnameErrorKind::Form),
+            ("a..b", HostnameErrorKind::Form),
+            (".example.com", HostnameErrorKind::Form),
+            ("example.com.", HostnameErrorKind::Form),
+            ("a。。b", HostnameErrorKind::Form),
+            ("\u{ad}.com", HostnameErrorKind::Form),
             ("xn--bcher-kva.example", HostnameErrorKind::Punycode),
             ("www.XN--bcher-kva.example:80", HostnameErrorKind::Punycode),
-            ("example.com:", HostnameErrorKind::Port),
-            ("example.com:http", HostnameErrorKind::Port),
-            ("example.com:65536", HostnameErrorKind::Port),
-            ("example.com:-5", HostnameErrorKind::Port),
-            ("example.com:+443", HostnameErrorKind::Port),
-            ("example.com:8443:1", HostnameErrorKind::Port),
-            ("[::1]:80", HostnameErrorKind::Characters),
-            ("exa_mple.com", HostnameErrorKind::Characters),
-            ("example .com", HostnameErrorKind::Characters),
-            ("-a.example.com", HostnameErrorKind::Characters),
-            ("a-.example.com", HostnameErrorKind::Characters),
-            ("ab--cd.example.com", HostnameErrorKind::Characters),
-            ("*.example.com", HostnameErrorKind::Characters),
-            ("user@example.com", HostnameErrorKind::Characters),
-            ("\u{301}a.com", HostnameErrorKind::Characters),
-            ("אa.com", HostnameErrorKind::Characters),
+            ("example.com:", HostnameErrorKind::Form),
+            ("example.com:http", HostnameErrorKind::Form),
+            ("example.com:65536", HostnameErrorKind::Form),
+            ("example.com:-5", HostnameErrorKind::Form),
+            ("example.com:+443", HostnameErrorKind::Form),
+            ("example.com:8443:1", HostnameErrorKind::Form),
+            ("[::1]:80", HostnameErrorKind::Form),
+            ("exa_mple.com", HostnameErrorKind::Form),
+            ("example .com", HostnameErrorKind::Form),
+            ("-a.example.com", HostnameErrorKind::Form),
+            ("a-.example.com", HostnameErrorKind::Form),
+            ("ab--cd.example.com", HostnameErrorKind::Form),
+            ("*.example.com", HostnameErrorKind::Form),
+            ("user@example.com", HostnameErrorKind::Form),
+            ("\u{301}a.com", HostnameErrorKind::Form),
+            ("אa.com", HostnameErrorKind::Form),
             (&long_label, HostnameErrorKind::TooLong),
             (&long_name, HostnameErrorKind::TooLong),
             (&"a".repeat(1025), HostnameErrorKind::TooLong),
@@ -298,7 +274,7 @@ mod tests {
             "a_b_1",
         ] {
             let error = Hostname::from_path_segment(segment).unwrap_err();
-            assert_eq!(error.kind, HostnameErrorKind::PathSegment, "{segment:?}");
+            assert_eq!(error.kind, HostnameErrorKind::Form, "{segment:?}");
         }
     }
 

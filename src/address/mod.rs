@@ -127,9 +127,6 @@ impl ProviderAddr {
             [hostname, namespace, type_name] => {
                 Self::new(read_host(hostname)?, namespace, type_name)
             }
-            [_, _] => Err(Error::NoHost {
-                text: text.to_owned(),
-            }),
             [type_name] if !type_name.is_empty() => Err(Error::TypeAlone {
                 type_name: (*type_name).to_owned(),
             }),

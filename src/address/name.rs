@@ -32,7 +32,7 @@ pub(super) fn normalize(name: &str) -> Result<String, NameErrorKind> {
     let (folded, sound) =
         Uts46::new().to_unicode(name.as_bytes(), AsciiDenyList::STD3, Hyphens::Check);
     if sound.is_err() {
-        return Err(NameErrorKind::Characters);
+        return Err(NameErrorKind::Form);
     }
     // The mapping converts full-width dots and dashes and may lengthen the name, so check again.
     check(&folded)?;
@@ -40,47 +40,28 @@ pub(super) fn normalize(name: &str) -> Result<String, NameErrorKind> {
 }
 
 fn check(name: &str) -> Result<(), NameErrorKind> {
-    if name.is_empty() {
-        Err(NameErrorKind::Empty)
-    } else if name.len() > LONGEST {
-        Err(NameErrorKind::TooLong)
-    } else if name.contains('.') {
-        Err(NameErrorKind::Dot)
-    } else if name.contains('_') {
-        Err(NameErrorKind::Underscore)
-    } else if name.starts_with('-') || name.ends_with('-') {
-        Err(NameErrorKind::OuterDash)
-    } else if name.contains("--") {
-        Err(NameErrorKind::DoubleDash)
-    } else {
-        Ok(())
+    let is_odd = name.is_empty()
+        || name.contains(['.', '_'])
+        || name.starts_with('-')
+        || name.ends_with('-')
+        || name.contains("--");
+    match name.len() {
+        0..=LONGEST if is_odd => Err(NameErrorKind::Form),
+        0..=LONGEST => Ok(()),
+        _ => Err(NameErrorKind::TooLong),
     }
 }
 
 /// Why a text is neither [a namespace nor a type](crate::clients#namespaces-and-types).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameErrorKind {
-    /// Empty, or without visible characters.
-    #[error("it is empty")]
-    Empty,
     /// Longer than 255 bytes.
     #[error("it is too long\n  expected at most {LONGEST} bytes")]
     TooLong,
-    /// A dot. Only host names contain dots.
-    #[error("it has a dot\n  expected letters, digits and inner dashes")]
-    Dot,
-    /// An underscore in a type, where it separates the fields of package file names, or in a namespace of OpenTofu.
-    #[error("it has an underscore\n  expected letters, digits and inner dashes")]
-    Underscore,
-    /// A dash at either end.
-    #[error("it begins or ends with a dash\n  expected letters, digits and inner dashes")]
-    OuterDash,
-    /// Two adjacent dashes. This also excludes punycode.
-    #[error("it has two dashes in a row\n  expected single ones")]
-    DoubleDash,
-    /// The IDNA lookup profile forbids the name.
-    #[error("it has characters that are not allowed\n  expected letters, digits and inner dashes")]
-    Characters,
+    /// Empty, or with characters that the IDNA lookup profile forbids, a dot, an underscore, an outer dash or two adjacent ones. An underscore
+    /// separates the fields of package file names. Two dashes also begin punycode.
+    #[error("its form is not allowed\n  expected letters, digits and single inner dashes")]
+    Form,
 }
 
 #[cfg(test)]
@@ -93,25 +74,25 @@ mod tests {
         let long = "a".repeat(256);
         let grows = "㍿".repeat(80);
         for (name, kind) in [
-            ("", NameErrorKind::Empty),
-            ("\u{ad}", NameErrorKind::Empty),
+            ("", NameErrorKind::Form),
+            ("\u{ad}", NameErrorKind::Form),
             (&long, NameErrorKind::TooLong),
             (&grows, NameErrorKind::TooLong),
-            ("a.b", NameErrorKind::Dot),
-            ("a。b", NameErrorKind::Dot),
-            ("a_b", NameErrorKind::Underscore),
-            ("a-", NameErrorKind::OuterDash),
-            ("-a", NameErrorKind::OuterDash),
-            ("ü－", NameErrorKind::Characters),
-            ("a--b", NameErrorKind::DoubleDash),
-            ("xn--bcher-kva", NameErrorKind::DoubleDash),
-            ("abc－－d", NameErrorKind::DoubleDash),
-            ("a b", NameErrorKind::Characters),
-            ("a@1", NameErrorKind::Characters),
-            ("*", NameErrorKind::Characters),
-            ("?", NameErrorKind::Characters),
-            ("a\u{0}", NameErrorKind::Characters),
-            ("a\u{202e}b", NameErrorKind::Characters),
+            ("a.b", NameErrorKind::Form),
+            ("a。b", NameErrorKind::Form),
+            ("a_b", NameErrorKind::Form),
+            ("a-", NameErrorKind::Form),
+            ("-a", NameErrorKind::Form),
+            ("ü－", NameErrorKind::Form),
+            ("a--b", NameErrorKind::Form),
+            ("xn--bcher-kva", NameErrorKind::Form),
+            ("abc－－d", NameErrorKind::Form),
+            ("a b", NameErrorKind::Form),
+            ("a@1", NameErrorKind::Form),
+            ("*", NameErrorKind::Form),
+            ("?", NameErrorKind::Form),
+            ("a\u{0}", NameErrorKind::Form),
+            ("a\u{202e}b", NameErrorKind::Form),
         ] {
             assert_eq!(normalize(name), Err(kind), "{name:?}");
         }

@@ -43,20 +43,17 @@ impl ProviderPattern {
         type_name: &str,
         text: &str,
     ) -> Result<Self, Error> {
+        let text = || text.to_owned();
         let named = |name: &str, normal: Result<String, name::NameErrorKind>| {
             if name.contains(WILDCARD) {
-                let text = text.to_owned();
-                return Err(Error::PartialWildcard { text });
+                return Err(Error::Wildcard { text: text() });
             }
             let name = name.to_owned();
             normal.map_err(|kind| Error::Name { name, kind })
         };
         Ok(Self(match (namespace, type_name) {
             (WILDCARD, WILDCARD) => PatternScope::Host(host),
-            (WILDCARD, _) => {
-                let text = text.to_owned();
-                return Err(Error::Nesting { text });
-            }
+            (WILDCARD, _) => return Err(Error::Wildcard { text: text() }),
             (namespace, type_name) => {
                 let namespace = named(namespace, name::normalize_namespace(namespace, &host))?;
                 match type_name {
@@ -165,18 +162,12 @@ impl FromStr for ProviderPattern {
         let segments: Vec<&str> = text.splitn(4, '/').collect();
         match segments.as_slice() {
             [WILDCARD, WILDCARD, WILDCARD] => Ok(Self(PatternScope::Everything)),
-            [WILDCARD, _, _] => Err(Error::Nesting {
-                text: text.to_owned(),
-            }),
-            [host, _, _] if host.contains(WILDCARD) => Err(Error::PartialWildcard {
+            [host, _, _] if host.contains(WILDCARD) => Err(Error::Wildcard {
                 text: text.to_owned(),
             }),
             [host, namespace, type_name] => {
                 Self::on_host(host.parse()?, namespace, type_name, text)
             }
-            [_, _] => Err(Error::NoHost {
-                text: text.to_owned(),
-            }),
             _ => Err(Error::Segments {
                 text: text.to_owned(),
             }),
@@ -188,17 +179,12 @@ impl FromStr for ProviderPattern {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// One segment, or more than three.
+    /// Not three segments.
     #[error("`{}` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all", printable(.text))]
     Segments { text: String },
-    /// Two segments, and the caller has no default host.
-    #[error("the pattern `{}` has two parts, and needs three\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all", printable(.text))]
-    NoHost { text: String },
-    #[error("the pattern `{}` has something after a `*`\n  expected `*` in every segment after the first `*`, or a pattern for each value of it", printable(.text))]
-    Nesting { text: String },
-    /// A `*` inside a segment.
-    #[error("the pattern `{}` has a `*` within a segment\n  expected `*` for the whole segment", printable(.text))]
-    PartialWildcard { text: String },
+    /// A `*` that is a part of a segment, or before a name.
+    #[error("the pattern `{}` has a `*` where none can be\n  expected `*` for a whole segment, and for all segments after it", printable(.text))]
+    Wildcard { text: String },
     /// The host name is invalid.
     #[error(transparent)]
     Hostname(#[from] hostname::Error),
@@ -308,34 +294,34 @@ mod tests {
             ),
             (
                 "*/demo",
-                "the pattern `*/demo` has something after a `*`\n  expected `*` in every segment after the first `*`, or a pattern for each value of it",
+                "the pattern `*/demo` has a `*` where none can be\n  expected `*` for a whole segment, and for all segments after it",
             ),
             (
                 "*/acme/*",
-                "the pattern `*/acme/*` has something after a `*`\n  expected `*` in every segment after the first `*`, or a pattern for each value of it",
+                "the pattern `*/acme/*` has a `*` where none can be\n  expected `*` for a whole segment, and for all segments after it",
             ),
             (
                 "*.example.com/*/*",
-                "the pattern `*.example.com/*/*` has a `*` within a segment\n  expected `*` for the whole segment",
+                "the pattern `*.example.com/*/*` has a `*` where none can be\n  expected `*` for a whole segment, and for all segments after it",
             ),
             (
                 "acme/terraform-*",
-                "the pattern `acme/terraform-*` has a `*` within a segment\n  expected `*` for the whole segment",
+                "the pattern `acme/terraform-*` has a `*` where none can be\n  expected `*` for a whole segment, and for all segments after it",
             ),
             (
                 "example..com/*/*",
-                "`example..com` is not a host name: it has an empty label\n  expected something before and after every dot",
+                "`example..com` is not a host name: its form is not allowed\n  expected HOST or HOST:PORT, of letters, digits, dots and inner dashes",
             ),
             (
                 "-/*",
-                "`-` is neither a namespace nor a provider type: it begins or ends with a dash\n  expected letters, digits and inner dashes",
+                "`-` is neither a namespace nor a provider type: its form is not allowed\n  expected letters, digits and single inner dashes",
             ),
         ] {
             assert_eq!(parse(text).unwrap_err().to_string(), expected);
         }
         assert!(matches!(
             "*/*".parse::<ProviderPattern>(),
-            Err(Error::NoHost { .. })
+            Err(Error::Segments { .. })
         ));
     }
 

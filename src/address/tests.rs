@@ -58,11 +58,11 @@ fn two_or_three_segments_are_read_in_any_case() {
 fn documents_must_name_the_host() {
     assert!(matches!(
         "acme/demo".parse::<ProviderAddr>(),
-        Err(Error::NoHost { .. })
+        Err(Error::Segments { .. })
     ));
     assert!(matches!(
         ProviderAddr::from_ascii("acme/demo"),
-        Err(Error::NoHost { .. })
+        Err(Error::Segments { .. })
     ));
 }
 
@@ -84,11 +84,11 @@ fn refusals_say_what_to_write() {
         ),
         (
             "a_b/c/d",
-            "`a_b` is not a host name: a label is not valid\n  expected letters, digits and inner dashes",
+            "`a_b` is not a host name: its form is not allowed\n  expected HOST or HOST:PORT, of letters, digits, dots and inner dashes",
         ),
         (
             "acme/a_b",
-            "`a_b` is not a provider type: it has an underscore\n  expected letters, digits and inner dashes",
+            "`a_b` is not a provider type: its form is not allowed\n  expected letters, digits and single inner dashes",
         ),
         (
             "acme/terraform-provider-demo",

@@ -113,7 +113,7 @@ const ENTRIES: &[(&str, usize, &str)] = &[
     (
         "version = \"1.0.0\"\nconstraints = \"^1\"",
         4,
-        "`^1` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0",
+        "`^1` is not a version constraint: its operator is unknown\n  expected `=`, `!=`, `>`, `>=`, `<`, `<=`, or `~> 1.2` for at least 1.2 and below 2.0",
     ),
     (
         "version = \"1.0.0\"\nhashes = []",
@@ -133,7 +133,7 @@ const ENTRIES: &[(&str, usize, &str)] = &[
     (
         "version = \"1.0.0\"\nhashes = [\n\"a:b\",\n,]",
         6,
-        "not valid HCL: an attribute has no value",
+        "not valid HCL: an attribute or block is malformed, or does not end",
     ),
     (
         "version = \"1.0.0\"\nhashes = [\":b\"]",
@@ -202,7 +202,7 @@ fn each_refusal_of_a_block_has_its_own_message() {
         ),
         (
             "\nprovider \"acme/demo\" {}",
-            "`acme/demo` names no host\n  expected HOSTNAME/NAMESPACE/TYPE\n  at line 2",
+            "`acme/demo` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE\n  at line 2",
         ),
         (
             "\nprovider \"example.com/Acme/demo\" {}",
@@ -218,7 +218,7 @@ fn each_refusal_of_a_block_has_its_own_message() {
         ),
         (
             "\nprovider \"a\" {",
-            "not valid HCL: `{` is not closed\n  at line 2",
+            "not valid HCL: an attribute or block is malformed, or does not end\n  at line 2",
         ),
     ] {
         assert_eq!(refused(text), message, "{text}");

@@ -23,7 +23,7 @@ const BUDGETS: [(&str, usize); 58] = [
     ("version", 238),
     ("date", 35),
     ("constraint", 286),
-    ("address", 638),
+    ("address", 586),
     ("selection", 81),
     ("place", 28),
     ("fingerprint", 81),

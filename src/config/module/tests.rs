@@ -286,9 +286,12 @@ const REQUIREMENTS: &[(&str, &str)] = &[
     ),
     (
         "a = \"^1\"",
-        "`^1` is not a version constraint: `^` is not an operator\n  expected `~> 1.2` for at least 1.2 and below 2.0\n  in main.tf:3",
+        "`^1` is not a version constraint: its operator is unknown\n  expected `=`, `!=`, `>`, `>=`, `<`, `<=`, or `~> 1.2` for at least 1.2 and below 2.0\n  in main.tf:3",
     ),
-    ("a = {", "not valid HCL: `{` is not closed\n  in main.tf:1"),
+    (
+        "a = {",
+        "not valid HCL: an attribute or block is malformed, or does not end\n  in main.tf:1",
+    ),
 ];
 
 #[test]
@@ -317,7 +320,7 @@ fn each_mistake_names_its_file_and_line() {
         (
             "a.tf",
             "\nresource \"A_b\" \"c\" { provider = d_e }",
-            "`d_e` is not a provider type: it has an underscore\n  expected letters, digits and inner dashes\n  in a.tf:2",
+            "`d_e` is not a provider type: its form is not allowed\n  expected letters, digits and single inner dashes\n  in a.tf:2",
         ),
         (
             "a.tf.json",
