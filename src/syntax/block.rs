@@ -98,43 +98,43 @@ impl Section {
         (found.value != Value::Null).then_some(&found.value)
     }
 
+    /// An attribute of a type.
+    fn typed<'s, T>(
+        &'s self,
+        name: &'static str,
+        expected: ValueType,
+        read: impl FnOnce(&'s Value) -> Option<T>,
+    ) -> Result<Option<T>, Error> {
+        let Some(value) = self.value(name) else {
+            return Ok(None);
+        };
+        let wrong = || Error::Type {
+            name,
+            expected,
+            received: value.value_type(),
+        };
+        read(value).map(Some).ok_or_else(wrong)
+    }
+
     /// An attribute that is text.
     pub(crate) fn text(&self, name: &'static str) -> Result<Option<String>, Error> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(text.clone())),
-            Some(value) => Err(Error::Type {
-                name,
-                expected: ValueType::Text,
-                received: value.value_type(),
-            }),
-        }
+        self.typed(name, ValueType::Text, Value::text)
     }
 
     /// An attribute that is true or false.
     pub(crate) fn flag(&self, name: &'static str) -> Result<Option<bool>, Error> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::Flag(flag)) => Ok(Some(*flag)),
-            Some(value) => Err(Error::Type {
-                name,
-                expected: ValueType::Flag,
-                received: value.value_type(),
-            }),
-        }
+        self.typed(name, ValueType::Flag, |value| match value {
+            Value::Flag(flag) => Some(*flag),
+            _ => None,
+        })
     }
 
     /// An attribute that is an object, or the one block of that name.
     pub(crate) fn section(&self, name: &'static str) -> Result<Option<&Section>, Error> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::Section(section)) => Ok(Some(section)),
-            Some(value) => Err(Error::Type {
-                name,
-                expected: ValueType::Object,
-                received: value.value_type(),
-            }),
-        }
+        self.typed(name, ValueType::Object, |value| match value {
+            Value::Section(section) => Some(section),
+            _ => None,
+        })
     }
 
     /// Every attribute that is text, in order.
@@ -147,32 +147,28 @@ impl Section {
 
     /// An attribute that is a list of text.
     pub(crate) fn texts(&self, name: &'static str) -> Result<Option<Vec<String>>, Error> {
-        let wrong = |received| Error::Type {
-            name,
-            expected: ValueType::Texts,
-            received,
-        };
-        let text = |value: &Value| match value {
-            Value::Text(text) => Ok(text.clone()),
-            _ => Err(wrong(ValueType::OtherList)),
-        };
-        match self.value(name) {
-            None => Ok(None),
-            Some(Value::List(values)) => {
-                values.iter().map(text).collect::<Result<_, _>>().map(Some)
-            }
-            Some(value) => Err(wrong(value.value_type())),
-        }
+        self.typed(name, ValueType::Texts, |value| match value {
+            Value::List(values) => values.iter().map(Value::text).collect(),
+            _ => None,
+        })
     }
 }
 
 impl Value {
+    fn text(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
     fn value_type(&self) -> ValueType {
         match self {
             Self::Null => ValueType::Null,
             Self::Flag(_) => ValueType::Flag,
             Self::Text(_) => ValueType::Text,
-            Self::List(_) => ValueType::List,
+            Self::List(all) if all.iter().all(|one| one.text().is_some()) => ValueType::List,
+            Self::List(_) => ValueType::OtherList,
             Self::Section(_) => ValueType::Object,
             Self::Other => ValueType::Number,
         }

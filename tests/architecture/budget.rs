@@ -36,7 +36,7 @@ const BUDGETS: [(&str, usize); 58] = [
     ("template", 691),
     ("archive", 1827),
     ("protocol", 287),
-    ("syntax", 1150),
+    ("syntax", 1109),
     ("lockfile", 382),
     ("config", 1645),
     ("jobs", 103),

@@ -1,7 +1,7 @@
 //! Finds the ends of expressions, through the brackets, quotes and heredocs within them.
 
+use super::Error;
 use super::scan::{Scanner, is_name_part, is_name_start};
-use super::{Error, SyntaxError};
 
 /// The deepest accepted nesting of brackets and quotes in one expression. Real ones have about twenty levels.
 const DEEPEST: usize = 256;
@@ -24,17 +24,17 @@ impl<'a> Scanner<'a> {
         let mut open = Vec::new();
         while !(open.is_empty() && self.ends(ends)) {
             if open.is_empty() && self.separates() {
-                return Err(self.mistake(SyntaxError::SameLine));
+                return Err(self.mistake());
             }
             self.step(&mut open)?;
             if open.len() > DEEPEST {
-                return Err(self.mistake(SyntaxError::Depth { limit: DEEPEST }));
+                return Err(self.many(DEEPEST, "levels of nesting"));
             }
         }
         let length = from.len() - self.rest.len();
         let code = from.get(..length).unwrap_or_default().trim();
         if code.is_empty() {
-            return Err(self.mistake(SyntaxError::NoValue));
+            return Err(self.mistake());
         }
         Ok(code)
     }
@@ -90,12 +90,12 @@ impl<'a> Scanner<'a> {
             None => self.step_in_code(open, None),
             Some(OpenDelimiter::Brackets { closing, line }) => {
                 if self.rest.is_empty() {
-                    return Err(unclosed(opening(closing), line));
+                    return Err(Error::malformed(line));
                 }
                 self.step_in_code(open, Some(closing))
             }
             Some(OpenDelimiter::Quotes { line }) => match self.peek() {
-                None | Some('\n') => Err(unclosed("\"", line)),
+                None | Some('\n') => Err(Error::malformed(line)),
                 Some('"') => {
                     self.next();
                     open.pop();
@@ -112,7 +112,7 @@ impl<'a> Scanner<'a> {
                 }
             },
             Some(OpenDelimiter::Heredoc { mark, line }) => match self.peek() {
-                None => Err(unclosed(&format!("<<{mark}"), line)),
+                None => Err(Error::malformed(line)),
                 Some('\n') => {
                     self.next();
                     if self.at_mark(mark) {
@@ -147,7 +147,7 @@ impl<'a> Scanner<'a> {
             return Ok(());
         }
         if self.rest.starts_with("<<") {
-            return Err(self.mistake(SyntaxError::Heredoc));
+            return Err(self.mistake());
         }
         let within = |closing| OpenDelimiter::Brackets { closing, line };
         match self.next() {
@@ -156,8 +156,7 @@ impl<'a> Scanner<'a> {
             Some('[') => open.push(within(']')),
             Some('{') => open.push(within('}')),
             Some(found @ (')' | ']' | '}')) if closing != Some(found) => {
-                let mistake = SyntaxError::Closing { found };
-                return Err(Error { line, mistake });
+                return Err(Error::malformed(line));
             }
             Some(')' | ']' | '}') => {
                 open.pop();
@@ -201,20 +200,5 @@ impl<'a> Scanner<'a> {
     fn at_mark(&self, mark: &str) -> bool {
         let line = self.rest.split('\n').next().unwrap_or_default();
         line.trim() == mark
-    }
-}
-
-fn unclosed(what: &str, line: usize) -> Error {
-    Error {
-        line,
-        mistake: SyntaxError::Unclosed { what: what.into() },
-    }
-}
-
-fn opening(closing: char) -> &'static str {
-    match closing {
-        ')' => "(",
-        ']' => "[",
-        _ => "{",
     }
 }

@@ -14,6 +14,12 @@ pub struct Error {
 }
 
 impl Error {
+    /// An attribute or block is not as it should be.
+    pub(super) fn malformed(line: usize) -> Self {
+        let mistake = SyntaxError::Malformed;
+        Self { line, mistake }
+    }
+
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         Category::Malformed
@@ -27,38 +33,13 @@ pub enum SyntaxError {
     /// Not UTF-8.
     #[error(transparent)]
     Text(text::Error),
-    /// Neither an attribute nor a block where one must begin.
-    #[error("neither an attribute nor a block begins here")]
-    Name,
-    #[error("a name is followed by none of `=`, `{{` and a label")]
-    Label,
-    #[error("a label is not plain text")]
-    LabelText,
-    /// No value after `=`.
-    #[error("an attribute has no value")]
-    NoValue,
+    /// An attribute, block or value that is not as clients write it, or does not end.
+    #[error("an attribute or block is malformed, or does not end")]
+    Malformed,
     /// Two attributes with the same name.
     #[error("the attribute `{}` is defined twice", printable(.name))]
     Redefined { name: String },
-    /// Two attributes or blocks on one line.
-    #[error("an attribute or block is followed by something in the same line")]
-    SameLine,
-    /// A block whose content begins in the line of its opening brace, and is more than an attribute.
-    #[error("a block on one line holds one attribute at most, and no block")]
-    OneLine,
-    /// A closing bracket without an opening one.
-    #[error("`{found}` closes nothing")]
-    Closing { found: char },
-    /// An opening bracket, quote, heredoc or comment without its end.
-    #[error("`{}` is not closed", printable(.what))]
-    Unclosed { what: String },
-    /// `<<` without a mark and the end of the line, which no expression has.
-    #[error("`<<` opens no heredoc")]
-    Heredoc,
-    /// More items than any real file.
-    #[error("more than {limit} blocks, labels and attributes")]
-    Items { limit: usize },
-    /// Nested more deeply than any real file.
-    #[error("nested more than {limit} levels deep")]
-    Depth { limit: usize },
+    /// More than any real file has.
+    #[error("more than {limit} {what}")]
+    Many { limit: usize, what: &'static str },
 }

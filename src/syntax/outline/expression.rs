@@ -2,8 +2,8 @@
 
 use hcl_edit::expr::Expression as Parsed;
 
+use super::Error;
 use super::scan::Scanner;
-use super::{Error, SyntaxError};
 use crate::template::nesting;
 
 /// The longest text in quotes that is parsed, in bytes. Addresses, versions and paths have some hundred.
@@ -86,7 +86,7 @@ impl<'a> Expression<'a> {
             let key = scanner.label()?;
             scanner.blanks()?;
             if !scanner.eat("=") && !scanner.eat(":") {
-                return Err(scanner.mistake(SyntaxError::Label));
+                return Err(scanner.mistake());
             }
             Ok((key, Self::read(scanner, &[',', '\n'])?))
         };

@@ -73,14 +73,14 @@ impl<'a> Body<'a> {
     fn read(scanner: &mut Scanner<'a>, depth: usize) -> Result<Self, Error> {
         let opened = scanner.line();
         if depth > DEEPEST {
-            return Err(scanner.mistake(SyntaxError::Depth { limit: DEEPEST }));
+            return Err(scanner.many(DEEPEST, "levels of nesting"));
         }
         let mut body = Self::default();
         loop {
             scanner.space()?;
             match scanner.peek() {
                 None if depth == 0 => return Ok(body),
-                None => return Err(unclosed_block(opened)),
+                None => return Err(Error::malformed(opened)),
                 Some('}') if depth > 0 => {
                     scanner.next();
                     return Ok(body);
@@ -89,7 +89,7 @@ impl<'a> Body<'a> {
             }
             scanner.blanks()?;
             if !scanner.at_end_of_line() {
-                return Err(scanner.mistake(SyntaxError::SameLine));
+                return Err(scanner.mistake());
             }
         }
     }
@@ -105,12 +105,12 @@ impl<'a> Body<'a> {
         body.read_item(scanner, depth)?;
         scanner.blanks()?;
         match scanner.peek() {
-            None => Err(unclosed_block(opened)),
+            None => Err(Error::malformed(opened)),
             Some('}') if body.blocks.is_empty() => {
                 scanner.next();
                 Ok(body)
             }
-            _ => Err(scanner.mistake(SyntaxError::OneLine)),
+            _ => Err(scanner.mistake()),
         }
     }
 
@@ -146,11 +146,6 @@ impl<'a> Body<'a> {
         });
         Ok(())
     }
-}
-
-fn unclosed_block(line: usize) -> Error {
-    let mistake = SyntaxError::Unclosed { what: "{".into() };
-    Error { line, mistake }
 }
 
 #[cfg(test)]

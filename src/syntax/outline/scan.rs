@@ -31,7 +31,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn count(&mut self) -> Result<(), Error> {
         self.items += 1;
         match self.items > MOST_ITEMS {
-            true => Err(self.mistake(SyntaxError::Items { limit: MOST_ITEMS })),
+            true => Err(self.many(MOST_ITEMS, "blocks, labels and attributes")),
             false => Ok(()),
         }
     }
@@ -59,10 +59,15 @@ impl<'a> Scanner<'a> {
         rest.is_some()
     }
 
-    pub(super) fn mistake(&self, mistake: SyntaxError) -> Error {
+    pub(super) fn mistake(&self) -> Error {
+        Error::malformed(self.line)
+    }
+
+    /// More items or levels than any real file has.
+    pub(super) fn many(&self, limit: usize, what: &'static str) -> Error {
         Error {
             line: self.line,
-            mistake,
+            mistake: SyntaxError::Many { limit, what },
         }
     }
 
@@ -100,9 +105,7 @@ impl<'a> Scanner<'a> {
         let Some(comment) = self.rest.strip_prefix("/*") else {
             return Ok(false);
         };
-        let (comment, rest) = comment
-            .split_once("*/")
-            .ok_or_else(|| self.mistake(SyntaxError::Unclosed { what: "/*".into() }))?;
+        let (comment, rest) = comment.split_once("*/").ok_or_else(|| self.mistake())?;
         self.line += comment.matches('\n').count();
         self.rest = rest;
         Ok(true)
@@ -111,7 +114,7 @@ impl<'a> Scanner<'a> {
     /// Reads the name of an attribute or block.
     pub(super) fn name(&mut self) -> Result<&'a str, Error> {
         if !self.rest.starts_with(is_name_start) {
-            return Err(self.mistake(SyntaxError::Name));
+            return Err(self.mistake());
         }
         let end = self.rest.find(|c| !is_name_part(c));
         let end = end.unwrap_or(self.rest.len());
@@ -123,16 +126,13 @@ impl<'a> Scanner<'a> {
     /// Reads a label, in quotes or not.
     pub(super) fn label(&mut self) -> Result<&'a str, Error> {
         if !self.eat("\"") {
-            return self.name().map_err(|error| Error {
-                mistake: SyntaxError::Label,
-                ..error
-            });
+            return self.name();
         }
         let end = self.rest.find(['"', '\n']).unwrap_or(self.rest.len());
         let (label, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
         let is_plain = !label.contains('\\') && !label.contains("${") && !label.contains("%{");
         if !is_plain || !rest.starts_with('"') {
-            return Err(self.mistake(SyntaxError::LabelText));
+            return Err(self.mistake());
         }
         self.rest = rest;
         self.next();

@@ -63,49 +63,44 @@ fn expressions_end_where_they_end_for_clients() {
 
 #[test]
 fn mistakes_have_a_line() {
-    let unclosed = |what: &str| SyntaxError::Unclosed { what: what.into() };
+    let levels = |limit| SyntaxError::Many {
+        limit,
+        what: "levels of nesting",
+    };
+    let items = || SyntaxError::Many {
+        limit: 200_000,
+        what: "blocks, labels and attributes",
+    };
     for (text, line, mistake) in [
-        ("\na b = 1", 2, SyntaxError::Label),
-        ("= 1", 1, SyntaxError::Name),
-        ("a", 1, SyntaxError::Label),
-        ("a =\nb = 1", 1, SyntaxError::NoValue),
+        ("\na b = 1", 2, SyntaxError::Malformed),
+        ("= 1", 1, SyntaxError::Malformed),
+        ("a", 1, SyntaxError::Malformed),
+        ("a =\nb = 1", 1, SyntaxError::Malformed),
         (
             "a = 1\nb {\n}\na = 2",
             4,
             SyntaxError::Redefined { name: "a".into() },
         ),
-        ("a {} b {}", 1, SyntaxError::SameLine),
-        ("a {\n}}", 2, SyntaxError::SameLine),
-        ("a {\n b = 1 c = 2\n}", 2, SyntaxError::SameLine),
-        ("a {\n b = 1 /* x\n */ c = 2\n}", 3, SyntaxError::SameLine),
-        ("a = 1,", 1, SyntaxError::SameLine),
-        ("a = 1;", 1, SyntaxError::SameLine),
-        ("}", 1, SyntaxError::Name),
-        ("a = (1\n]", 2, SyntaxError::Closing { found: ']' }),
-        ("a = 1)", 1, SyntaxError::SameLine),
-        ("\na {\n b = 1\n", 2, unclosed("{")),
-        ("a = [1,\n(2", 2, unclosed("(")),
-        ("a = \"x\nb = \"", 1, unclosed("\"")),
-        ("a = <<EOF\n x\n", 1, unclosed("<<EOF")),
-        ("\n/* a", 2, unclosed("/*")),
-        ("a \"b${c}\" {}", 1, SyntaxError::LabelText),
-        ("a \"b {}", 1, SyntaxError::LabelText),
-        (
-            &format!("a = {}", "(".repeat(300)),
-            1,
-            SyntaxError::Depth { limit: 256 },
-        ),
-        (&"a {\n".repeat(70), 65, SyntaxError::Depth { limit: 64 }),
-        (
-            &"a {}\n".repeat(200_001),
-            200_001,
-            SyntaxError::Items { limit: 200_000 },
-        ),
-        (
-            &"a b {}\n".repeat(100_001),
-            100_001,
-            SyntaxError::Items { limit: 200_000 },
-        ),
+        ("a {} b {}", 1, SyntaxError::Malformed),
+        ("a {\n}}", 2, SyntaxError::Malformed),
+        ("a {\n b = 1 c = 2\n}", 2, SyntaxError::Malformed),
+        ("a {\n b = 1 /* x\n */ c = 2\n}", 3, SyntaxError::Malformed),
+        ("a = 1,", 1, SyntaxError::Malformed),
+        ("a = 1;", 1, SyntaxError::Malformed),
+        ("}", 1, SyntaxError::Malformed),
+        ("a = (1\n]", 2, SyntaxError::Malformed),
+        ("a = 1)", 1, SyntaxError::Malformed),
+        ("\na {\n b = 1\n", 2, SyntaxError::Malformed),
+        ("a = [1,\n(2", 2, SyntaxError::Malformed),
+        ("a = \"x\nb = \"", 1, SyntaxError::Malformed),
+        ("a = <<EOF\n x\n", 1, SyntaxError::Malformed),
+        ("\n/* a", 2, SyntaxError::Malformed),
+        ("a \"b${c}\" {}", 1, SyntaxError::Malformed),
+        ("a \"b {}", 1, SyntaxError::Malformed),
+        (&format!("a = {}", "(".repeat(300)), 1, levels(256)),
+        (&"a {\n".repeat(70), 65, levels(64)),
+        (&"a {}\n".repeat(200_001), 200_001, items()),
+        (&"a b {}\n".repeat(100_001), 100_001, items()),
     ] {
         let error = Body::parse(text.as_bytes()).unwrap_err();
         let start = text.get(..99).unwrap_or(text);
@@ -135,21 +130,20 @@ fn a_block_on_one_line_holds_one_attribute() {
     ] {
         assert_eq!(parse(text).blocks.len(), 1, "{text:?}");
     }
-    let (one, same) = (SyntaxError::OneLine, SyntaxError::SameLine);
-    for (text, line, mistake) in [
-        ("a { b {} }", 1, &one),
-        ("a { b {\n} }", 2, &one),
-        ("a { /* x\n */ b {} }", 2, &one),
-        ("a { b = 1\n}", 1, &one),
-        ("a { b = 1 # x\n}", 1, &one),
-        ("a { b = 1 \r\n}", 1, &one),
-        ("a { b = <<E\nx\nE\n}", 3, &one),
-        ("a { b = 1 c = 2 }", 1, &same),
-        ("a {\n b = 1 }", 2, &same),
-        ("a {\n b {} }", 2, &same),
+    for (text, line) in [
+        ("a { b {} }", 1),
+        ("a { b {\n} }", 2),
+        ("a { /* x\n */ b {} }", 2),
+        ("a { b = 1\n}", 1),
+        ("a { b = 1 # x\n}", 1),
+        ("a { b = 1 \r\n}", 1),
+        ("a { b = <<E\nx\nE\n}", 3),
+        ("a { b = 1 c = 2 }", 1),
+        ("a {\n b = 1 }", 2),
+        ("a {\n b {} }", 2),
     ] {
         let error = Body::parse(text.as_bytes()).unwrap_err();
-        assert_eq!((error.line, &error.mistake), (line, mistake), "{text:?}");
+        assert_eq!(error, Error::malformed(line), "{text:?}");
     }
 }
 
@@ -251,7 +245,10 @@ fn the_mark_of_a_heredoc_may_have_combining_marks() {
     assert_eq!(names, ["b", "c\u{301}-1"]);
     for text in ["a = <<\u{301}E\nE\n", "a = << E\nE\n", "a = [<<E, 1]\nE\n"] {
         let error = Body::parse(text.as_bytes()).unwrap_err();
-        assert_eq!(error.to_string(), "line 1: `<<` opens no heredoc");
+        assert_eq!(
+            error.to_string(),
+            "line 1: an attribute or block is malformed, or does not end"
+        );
     }
     parse("a = \"<< x\" # << y\n");
 }
