@@ -160,31 +160,20 @@ impl Numbers {
     /// The 64-bit numbers, if each ordinary number equals its 64-bit number or is the placeholder.
     fn widened(self, wide: Self) -> Result<Self, Error> {
         let (short, long) = (u64::from(u16::MAX), u64::from(u32::MAX));
-        for (field, placeholder, expected, received) in [
+        for (placeholder, expected, received) in [
+            (short, self.disk.into(), wide.disk.into()),
             (
-                "the file's number",
-                short,
-                self.disk.into(),
-                wide.disk.into(),
-            ),
-            (
-                "the number of the directory's file",
                 short,
                 self.directory_disk.into(),
                 wide.directory_disk.into(),
             ),
-            (
-                "the number of entries here",
-                short,
-                self.entries_here,
-                wide.entries_here,
-            ),
-            ("the number of entries", short, self.entries, wide.entries),
-            ("the directory's size", long, self.size, wide.size),
-            ("the directory's position", long, self.offset, wide.offset),
+            (short, self.entries_here, wide.entries_here),
+            (short, self.entries, wide.entries),
+            (long, self.size, wide.size),
+            (long, self.offset, wide.offset),
         ] {
             if expected != placeholder && expected != received {
-                return Err(end_64(format_args!("{expected} as {field}"), received));
+                return Err(end_64(expected, received));
             }
         }
         Ok(wide)

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Note;
-use tfoci::disk::{self, FileKind, staged::Staged};
+use tfoci::disk::{self, staged::Staged};
 use tfoci::error::printable;
 use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
@@ -225,7 +225,7 @@ fn stage_digest_file(path: &Path) -> Result<Staged, CommandError> {
     let staged = match path.is_dir() {
         true => Err(disk::Error::Special {
             path: path.to_owned(),
-            received: FileKind::Directory,
+            received: "a directory",
         }),
         false => Staged::new(path),
     };

@@ -1,6 +1,5 @@
 //! Errors of local files and directories.
 
-use std::fmt;
 use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +30,10 @@ pub enum Error {
     },
     /// A directory, device, pipe or socket where a regular file was expected.
     #[error("{} is not a regular file\n  received {received}", printable_path(.path))]
-    Special { path: PathBuf, received: FileKind },
+    Special {
+        path: PathBuf,
+        received: &'static str,
+    },
     /// A file where a directory was expected.
     #[error("{} is a file, expected a directory", printable_path(.path))]
     NotDirectory { path: PathBuf },
@@ -54,50 +56,22 @@ pub enum Error {
     },
 }
 
-/// What a path that is not a regular file refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum FileKind {
-    Directory,
-    /// A named pipe, such as that of `<(program)`.
-    Pipe,
-    Socket,
-    /// A terminal or another device.
-    Device,
-    /// A regular file that replaced something else a moment ago, or a kind that this system alone has.
-    Other,
-}
-
-impl From<FileType> for FileKind {
-    fn from(found: FileType) -> Self {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::FileTypeExt as _;
-            if found.is_fifo() {
-                return Self::Pipe;
-            } else if found.is_socket() {
-                return Self::Socket;
-            } else if found.is_char_device() || found.is_block_device() {
-                return Self::Device;
-            }
-        }
-        if found.is_dir() {
-            Self::Directory
-        } else {
-            Self::Other
+/// What a file is that is not a regular one. Something else may have replaced it a moment ago.
+fn kind(found: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if found.is_fifo() {
+            return "a pipe";
+        } else if found.is_socket() {
+            return "a socket";
+        } else if found.is_char_device() || found.is_block_device() {
+            return "a device";
         }
     }
-}
-
-impl fmt::Display for FileKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Directory => "a directory",
-            Self::Pipe => "a pipe",
-            Self::Socket => "a socket",
-            Self::Device => "a device",
-            Self::Other => "another kind of file",
-        })
+    match found.is_dir() {
+        true => "a directory",
+        false => "another kind of file",
     }
 }
 
@@ -153,7 +127,7 @@ impl Error {
     pub fn special(path: &Path, found: FileType) -> Self {
         Self::Special {
             path: path.to_owned(),
-            received: found.into(),
+            received: kind(found),
         }
     }
 

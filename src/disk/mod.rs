@@ -24,7 +24,7 @@ pub use entries::{
     directory_of, exists, names, names_within, refuse_links, remove, subdirectories,
     subdirectories_within, sweep, sync_directory,
 };
-pub use error::{Error, FileKind, if_exists};
+pub use error::{Error, if_exists};
 pub use files::{Blocks, CHUNK, open, open_unlinked, read, read_regular, read_unlinked};
 pub use lock::Lock;
 pub use staged::{Staged, hidden_directory, show_directory};

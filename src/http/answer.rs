@@ -199,10 +199,7 @@ impl Answer {
                     Ok(Err(source)) => Error::transport(url, &source, None),
                     Err(_) => Error::Silent {
                         url,
-                        silence: match incoming.entry.received.moves() {
-                            true => Silence::SlowDownload,
-                            false => Silence::Download,
-                        },
+                        silence: Silence::Download,
                         limit,
                     },
                 };

@@ -17,14 +17,10 @@ pub enum Silence {
     Connection,
     /// The start of the response.
     Answer,
-    /// The rest of a response body.
+    /// The rest of a response body, faster than the least rate.
     Download,
-    /// The server to read more of a request body.
+    /// The server to read more of a request body, faster than the least rate.
     Upload,
-    /// A response body that arrives more slowly than the least rate.
-    SlowDownload,
-    /// A request body that the server reads more slowly than the least rate.
-    SlowUpload,
 }
 
 impl fmt::Display for Silence {
@@ -33,10 +29,8 @@ impl fmt::Display for Silence {
         match self {
             Self::Connection => f.write_str("no connection"),
             Self::Answer => f.write_str("no answer"),
-            Self::Download => f.write_str("nothing more of the answer"),
-            Self::Upload => f.write_str("nothing more of the upload was taken"),
-            Self::SlowDownload => write!(f, "less than {KIB} KiB more of the answer"),
-            Self::SlowUpload => write!(f, "less than {KIB} KiB more of the upload was taken"),
+            Self::Download => write!(f, "less than {KIB} KiB more of the answer"),
+            Self::Upload => write!(f, "less than {KIB} KiB more of the upload was taken"),
         }
     }
 }

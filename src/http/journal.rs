@@ -115,11 +115,6 @@ impl Flow {
         silence.saturating_sub(self.waited)
     }
 
-    /// Whether any byte has passed in this window.
-    pub(super) fn moves(&self) -> bool {
-        self.bytes > self.before
-    }
-
     /// Counts bytes, and the time spent waiting for the server before them.
     pub(super) fn passed(&mut self, bytes: usize, waited: Duration) {
         self.waited += waited;
@@ -138,12 +133,9 @@ mod tests {
     fn enough_bytes_begin_another_window_and_time_does_not() {
         let silence = Duration::from_secs(60);
         let mut flow = Flow::default();
-        assert!(!flow.moves());
         flow.passed(65_535, Duration::from_secs(59));
-        assert!(flow.moves());
         assert_eq!(flow.left(silence), Duration::from_secs(1));
         flow.passed(1, Duration::ZERO);
-        assert!(!flow.moves());
         assert_eq!(flow.left(silence), silence);
         flow.passed(0, silence + silence);
         assert_eq!(flow.left(silence), Duration::ZERO);

@@ -89,11 +89,8 @@ impl Progress {
             };
             let (silence, limit, left) = match stage {
                 Stage::Taking => {
-                    let silence = match flow.moves() {
-                        true => Silence::SlowUpload,
-                        false => Silence::Upload,
-                    };
-                    (silence, timeouts.stall, flow.left(timeouts.stall))
+                    let left = flow.left(timeouts.stall);
+                    (Silence::Upload, timeouts.stall, left)
                 }
                 Stage::Answering => (Silence::Answer, timeouts.answer, timeouts.answer),
                 Stage::Committing => (Silence::Answer, timeouts.commit, timeouts.commit),
@@ -214,7 +211,7 @@ mod tests {
             (
                 64 << 10,
                 Duration::from_secs(60),
-                Some("nothing more of the upload was taken"),
+                Some("less than 64 KiB more of the upload was taken"),
             ),
         ] {
             let silence = taken(piece, every).map(|silence| silence.to_string());

@@ -20,7 +20,7 @@ pub struct SourcePackage {
 #[derive(Clone, Debug)]
 pub(super) enum PackageBytes {
     /// A package of an origin or a network mirror.
-    Remote(Box<RemotePackage>),
+    Remote(Box<RemoteMetadata>),
     /// Already downloaded, because its size or digest was unknown.
     TempFile {
         file: TempFile,
@@ -31,20 +31,11 @@ pub(super) enum PackageBytes {
     File(File),
 }
 
-/// A package at a URL.
-#[derive(Clone, Debug)]
-pub(super) struct RemotePackage {
-    metadata: RemoteMetadata,
-    expected: Expected,
-}
-
 impl SourcePackage {
     /// A package at a URL.
     pub(super) fn remote(metadata: RemoteMetadata, expected: Expected) -> Self {
-        Self {
-            bytes: PackageBytes::Remote(Box::new(RemotePackage { metadata, expected })),
-            expected,
-        }
+        let bytes = PackageBytes::Remote(Box::new(metadata));
+        Self { bytes, expected }
     }
 }
 
@@ -75,7 +66,10 @@ impl BlobSource for SourcePackage {
 
     async fn open(&self, from: u64) -> blob::Opened<Error> {
         match &self.bytes {
-            PackageBytes::Remote(remote) => remote.open(from).await,
+            PackageBytes::Remote(metadata) => {
+                let answer = metadata.ask(from, None).await.map_err(failed)?;
+                blob::received(answer, from, Some(self.expected.size))
+            }
             PackageBytes::File(file) => Ok(Body::of_file(disk::Blocks::open(&file.path, from)?)),
             PackageBytes::TempFile { file, .. } => {
                 let mut reader = file.reader(from);
@@ -85,23 +79,6 @@ impl BlobSource for SourcePackage {
                 })))
             }
         }
-    }
-}
-
-impl BlobSource for RemotePackage {
-    type Failure = Error;
-
-    fn info(&self) -> BlobInfo<'_> {
-        BlobInfo {
-            may_end_early: true,
-            is_unopened: true,
-            ..BlobInfo::of(self.expected)
-        }
-    }
-
-    async fn open(&self, from: u64) -> blob::Opened<Error> {
-        let answer = self.metadata.ask(from, None).await.map_err(failed)?;
-        blob::received(answer, from, Some(self.expected.size))
     }
 }
 
