@@ -139,7 +139,7 @@ fn a_namespace_of_terraform_may_have_underscores() {
     fs::remove_file(author.scene.path(".terraform.lock.hcl")).unwrap();
     run(&author, "lock --client tofu --from oci-layout:store", "")
         .exits(1)
-        .says("error my_inc underscore");
+        .says("error my_inc expected letters");
     // Neither `_` nor `___` can stand there in the name of a repository.
     for address in ["example.com/inc_/demo", "example.com/my___inc/demo"] {
         let run = author.push(&["--provider", address]).exits(1);

@@ -179,11 +179,11 @@ fn wrong_types_in_a_trust_file_are_reported_with_their_place() {
         ),
         (
             "[provider]\nmatch = \"*/*/*\"\n",
-            "1 1 expected [[provider]] received 1 | [provider] | ^^^^^^^^^^",
+            "1 1 expected list received table 1 | [provider] | ^^^^^^^^^^ hint [[provider]]",
         ),
         (
             "[provider]\nmatch = \"a.example/*/*\"\n[provider]\nmatch = \"*/*/*\"\n",
-            "3 2 expected [[provider]] received 3 | [provider] | ^^^^^^^^",
+            "3 2 duplicate key 3 | [provider] | ^^^^^^^^ hint [[provider]]",
         ),
         (
             "[[provider]]\nmatch = \"*/*/*\"\nunsigned = true\n",

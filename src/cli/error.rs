@@ -102,28 +102,9 @@ pub(super) enum CommandError {
     /// The configuration cannot be read or evaluated.
     #[error(transparent)]
     Configuration(#[from] configuration::Error),
-    /// `serve` without a certificate.
-    #[error(
-        "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy"
-    )]
-    NoTls {
-        /// The host of a `--plain-http`, which is for the store and not for the server.
-        plain_host: Option<String>,
-    },
-    /// `serve` with a certificate, and a URL without TLS.
-    #[error(
-        "`{url}` does not use TLS, and this server has a certificate\n  expected https in `--url`"
-    )]
-    PlainUrl { url: String },
-    /// `serve` with a certificate and `--plain-http`.
-    #[error("`--plain-http` and a certificate exclude each other")]
-    TlsAndPlain,
     /// `--require-pinned` without pins.
     #[error("`--require-pinned` needs keys\n  expected --trust FILE or --key FILE")]
     NoPins,
-    /// A store without host names for `serve`.
-    #[error("{} has no `${{hostname}}`, so that each host would have the same providers\n  expected --registry-host, the host of these providers", printable(.text))]
-    EveryHost { text: String },
     /// The server cannot start.
     #[error(transparent)]
     Serve(#[from] tfoci::serve::Error),

@@ -3,13 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
-use futures_util::{StreamExt as _, stream};
 
 use tfoci::copy::have;
 use tfoci::digest::Digest;
 use tfoci::disk;
 use tfoci::error::{printable, printable_path};
-use tfoci::outcome::Failure;
 use tfoci::store::Registry;
 use tfoci::store::bundle::contents::FORMAT;
 use tfoci::store::bundle::{Contents, LARGEST_LIST};
@@ -23,9 +21,6 @@ Examples:
   tfoci have --from oci-layout:mirror > have.json
   tfoci have hashicorp/aws \\
     --from 'registry.internal/tofu/${hostname}/${namespace}/${type}' > have.json";
-
-/// The number of providers that are read at once.
-const PROVIDERS: usize = 8;
 
 /// List what a store has, for a bundle that leaves it out
 ///
@@ -89,25 +84,15 @@ async fn contents(
     session: &Session,
 ) -> Result<(Contents, Vec<CommandError>), CommandError> {
     let wanted = session.wanted(providers, from, registry).await?;
-    let incomplete = wanted
-        .everything
-        .and_then(|everything| everything.failure());
-    let reads = wanted.versions.into_iter();
-    let reads = reads
-        .map(async |WantedVersions { selection, from }| have(&from?, &selection.constraints).await);
+    let read =
+        async |WantedVersions { selection, from }| have(&from?, &selection.constraints).await;
+    let (read, failed) = wanted.read(read).await;
     let mut versions = Vec::new();
-    let mut failed: Vec<CommandError> = incomplete.into_iter().collect();
-    let mut reads = stream::iter(reads.collect::<Vec<_>>()).buffered(PROVIDERS);
-    while let Some(read) = reads.next().await {
-        match read {
-            Ok((of_provider, damaged)) => {
-                versions.extend(of_provider);
-                for failure in damaged {
-                    let error = CommandError::from(failure);
-                    session.printer.warning(&format!("left out: {error}"));
-                }
-            }
-            Err(failure) => failed.push(Failure::into(failure)),
+    for (of_provider, damaged) in read {
+        versions.extend(of_provider);
+        for failure in damaged {
+            let error = CommandError::from(failure);
+            session.printer.warning(&format!("left out: {error}"));
         }
     }
     versions.sort_by(|one, other| one.address.cmp(&other.address));

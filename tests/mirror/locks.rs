@@ -210,7 +210,9 @@ fn a_locked_version_that_is_gone_is_reported() {
         .mirror("--from-lock none")
         .says(1, "error No 2 --from-lock");
     scene.write("bad.hcl", "provider {");
-    scene.mirror("--from-lock bad.hcl").says(2, "error { 1");
+    scene
+        .mirror("--from-lock bad.hcl")
+        .says(2, "error bad.hcl 1");
 }
 
 #[test]
@@ -278,7 +280,7 @@ fn a_configuration_combines_the_requirements_of_its_modules() {
     scene.write("root/part/main.tf", "terraform {");
     scene
         .mirror("--from-config root")
-        .says(1, "error root/part { main.tf:1");
+        .says(1, "error root/part main.tf:1");
     scene.write(
         "root/main.tf",
         "module \"far\" {\n  source = \"git::https://example.com/x\"\n}\n".to_owned()

@@ -33,16 +33,6 @@ impl Hint for CommandError {
             Self::NotPinned { .. } => {
                 Some("write their tables by hand: `match` and `keys`".to_owned())
             }
-            Self::NoTls {
-                plain_host: Some(host),
-            } => Some(format!(
-                "`--plain-http {}` is for the store; without a host, `--plain-http` is for the server",
-                printable(host)
-            )),
-            Self::NoTls { .. } => {
-                let text = "`--plain-http` leaves HTTPS to a proxy in front of the server";
-                Some(text.to_owned())
-            }
             _ => None,
         }
     }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use console::{Alignment, measure_text_width, pad_str};
-use futures_util::{StreamExt as _, stream};
 use indicatif::HumanBytes;
 use serde::Serialize;
 
@@ -25,9 +24,6 @@ use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Printer;
 use crate::cli::session::{Session, WantedVersions, requested};
-
-/// The number of providers that are read at once.
-const PROVIDERS: usize = 8;
 
 /// The document of `--format json`.
 #[derive(Serialize)]
@@ -97,23 +93,13 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let registry = session.registry(&session.http()?);
     let store = session.store_for(arguments.from, &texts)?;
     let wanted = session.wanted(&texts, store.as_deref(), &registry).await?;
-    let incomplete = wanted
-        .everything
-        .and_then(|everything| everything.failure());
-    let mut failed: Vec<CommandError> = incomplete.into_iter().collect();
+    let read = async |wanted| read(wanted, &locks, is_long.then_some(&trust)).await;
+    let (read, failed) = wanted.read(read).await;
     let mut found: BTreeMap<ProviderAddr, Found> = BTreeMap::new();
-    let reads = wanted.versions.into_iter();
-    let reads = reads.map(async |wanted| read(wanted, &locks, is_long.then_some(&trust)).await);
-    let mut reads = stream::iter(reads.collect::<Vec<_>>()).buffered(PROVIDERS);
-    while let Some(read) = reads.next().await {
-        match read {
-            Ok((provider, (versions, read))) => {
-                let known = found.entry(provider).or_default();
-                known.0.extend(versions);
-                known.1.extend(read);
-            }
-            Err(failure) => failed.push(failure.into()),
-        }
+    for (provider, (versions, read)) in read {
+        let known = found.entry(provider).or_default();
+        known.0.extend(versions);
+        known.1.extend(read);
     }
     failed.iter().for_each(|error| printer.failure(error));
     match is_long {

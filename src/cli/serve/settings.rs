@@ -9,7 +9,7 @@ use url::Url;
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::disk;
-use tfoci::error::printable_path;
+use tfoci::error::{printable, printable_path};
 use tfoci::http::Http;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
@@ -40,9 +40,9 @@ pub(super) fn of(
     let url = arguments.url.as_ref();
     if let Some(url) = url.filter(|url| url.scheme() == "http") {
         if tls.is_some() {
-            return Err(CommandError::PlainUrl {
-                url: url.to_string(),
-            });
+            return Err(CommandError::usage(format!(
+                "`{url}` does not use TLS, and this server has a certificate\n  expected https in `--url`"
+            )));
         }
         session.printer.warning(&format!(
             "clients use network mirrors and registries over HTTPS only, and --url is {url}"
@@ -117,10 +117,20 @@ fn tls(arguments: &Arguments) -> Result<Option<TlsFiles>, CommandError> {
             key: key.clone(),
         })),
         (None, None, true) => Ok(None),
-        (_, _, true) => Err(CommandError::TlsAndPlain),
+        (_, _, true) => Err(CommandError::usage(
+            "`--plain-http` and a certificate exclude each other",
+        )),
         (_, _, false) => {
-            let plain_host = arguments.plain_http.first().cloned();
-            Err(CommandError::NoTls { plain_host })
+            let error = CommandError::usage(
+                "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy",
+            );
+            Err(match arguments.plain_http.first() {
+                Some(host) => error.advising(format!(
+                    "`--plain-http {}` is for the store; without a host, `--plain-http` is for the server",
+                    printable(host)
+                )),
+                None => error.advising("`--plain-http` leaves HTTPS to a proxy in front of the server"),
+            })
         }
     }
 }
@@ -210,9 +220,10 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
     }
     match &arguments.provider_host {
         Some(host) => Ok(Some(host.clone())),
-        None => Err(CommandError::EveryHost {
-            text: endpoint.to_string(),
-        }),
+        None => Err(CommandError::usage(format!(
+            "{} has no `${{hostname}}`, so that each host would have the same providers\n  expected --registry-host, the host of these providers",
+            printable(&endpoint.to_string())
+        ))),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The versions that arguments select in stores, by address, digest or reference.
 
+use futures_util::{StreamExt as _, stream};
+
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::constraint::VersionConstraints;
 use tfoci::digest::Digest;
@@ -32,6 +34,29 @@ pub(in crate::cli) struct WantedVersions {
     pub(in crate::cli) selection: Selection,
     /// Where they are, or why the store cannot have them.
     pub(in crate::cli) from: Result<StoredProvider, Failure>,
+}
+
+/// The most providers that are read at once.
+const PROVIDERS: usize = 8;
+
+impl Wanted {
+    /// Reads each provider, in order. Returns what was read and what failed.
+    pub(in crate::cli) async fn read<T>(
+        self,
+        read: impl AsyncFn(WantedVersions) -> Result<T, Failure>,
+    ) -> (Vec<T>, Vec<CommandError>) {
+        let incomplete = self.everything.and_then(|everything| everything.failure());
+        let (mut done, mut failed) = (Vec::new(), Vec::from_iter(incomplete));
+        let reads: Vec<_> = self.versions.into_iter().map(|one| read(one)).collect();
+        let mut reads = stream::iter(reads).buffered(PROVIDERS);
+        while let Some(read) = reads.next().await {
+            match read {
+                Ok(read) => done.push(read),
+                Err(failure) => failed.push(failure.into()),
+            }
+        }
+        (done, failed)
+    }
 }
 
 /// An argument that selects versions.
