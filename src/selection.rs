@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::address::{self, Hostname, ProviderAddr, ProviderPattern};
 use crate::constraint::{self, VersionConstraints};
-use crate::error::{Category, printable};
+use crate::error::printable;
 use crate::shown::{Shown, userinfo};
 use crate::version::Version;
 
@@ -100,17 +100,6 @@ pub enum Error {
     Constraints(#[from] constraint::Error),
 }
 
-impl Error {
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        match self {
-            Self::NoConstraints { .. } | Self::User { .. } => Category::Malformed,
-            Self::Address { error, .. } => error.category(),
-            Self::Constraints(error) => error.category(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,12 +146,6 @@ mod tests {
             parse("acme/demo@latest"),
             Err(Error::Constraints(_))
         ));
-        assert_eq!(
-            parse("terraform.io/builtin/terraform")
-                .unwrap_err()
-                .category(),
-            Category::Unsupported
-        );
     }
 
     proptest! {

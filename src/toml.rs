@@ -90,14 +90,10 @@ impl Error {
     /// The error without any text of the document. For a file that the user did not name: the author of the file that names it may want to see
     /// what is in it, such as a password.
     #[must_use]
-    pub fn without_text(self) -> Self {
-        Self {
-            message: self.reason.clone(),
-            text: None,
-            unknown_field: None,
-            meant: None,
-            ..self
-        }
+    pub fn without_text(mut self) -> Self {
+        self.message.clone_from(&self.reason);
+        (self.text, self.unknown_field, self.meant) = (None, None, None);
+        self
     }
 
     /// The name of the field that the document does not have, if this is the error.

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46, verify_dns_length};
 
 use super::HostPort;
-use crate::error::{Category, printable};
+use crate::error::printable;
 
 /// OpenTofu's host for [addresses without a host](crate::clients#addresses).
 pub const DEFAULT_HOST: &str = "registry.opentofu.org";
@@ -158,13 +158,6 @@ pub struct Error {
     pub text: String,
     /// Why it is invalid.
     pub kind: HostnameErrorKind,
-}
-
-impl Error {
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        Category::Malformed
-    }
 }
 
 /// Why a text is not a [host name](crate::clients#host-names).

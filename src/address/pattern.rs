@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::address::{Hostname, ProviderAddr, hostname, name};
-use crate::error::{Category, printable};
+use crate::error::printable;
 
 const WILDCARD: &str = "*";
 
@@ -194,13 +194,6 @@ pub enum Error {
         name: String,
         kind: name::NameErrorKind,
     },
-}
-
-impl Error {
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        Category::Malformed
-    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(super) enum Compression {
 }
 
 /// One entry of the central directory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub name: String,
     pub kind: EntryType,
@@ -39,7 +39,7 @@ pub(super) struct Record {
 }
 
 /// One entry of an accepted zip.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZipEntry {
     pub(super) record: Record,
     /// The position of its data.
@@ -55,11 +55,6 @@ impl ZipEntry {
     /// Whether the entry is a file or a directory.
     pub fn kind(&self) -> EntryType {
         self.record.kind
-    }
-
-    /// The size of its content in bytes.
-    pub fn size(&self) -> u64 {
-        self.record.size
     }
 
     /// Its Unix permission bits as in the zip, including setuid; `None` if the zip was not made on Unix.

@@ -77,34 +77,26 @@ impl Flaw {
     }
 
     /// No program can unpack the zip.
-    pub(super) fn malformed(self) -> Self {
-        Self {
-            category: Category::Malformed,
-            ..self
-        }
+    pub(super) fn malformed(mut self) -> Self {
+        self.category = Category::Malformed;
+        self
     }
 
     /// Some programs can unpack the zip.
-    pub(super) fn unsupported(self) -> Self {
-        Self {
-            category: Category::Unsupported,
-            ..self
-        }
+    pub(super) fn unsupported(mut self) -> Self {
+        self.category = Category::Unsupported;
+        self
     }
 
-    pub(super) fn expected(self, expected: impl fmt::Display) -> Self {
-        Self {
-            expected: Some(expected.to_string()),
-            ..self
-        }
+    pub(super) fn expected(mut self, expected: impl fmt::Display) -> Self {
+        self.expected = Some(expected.to_string());
+        self
     }
 
     /// The number or text that the zip has, which need not be safe to print.
-    pub(super) fn received(self, received: impl fmt::Display) -> Self {
-        Self {
-            received: Some(printable(&received.to_string())),
-            ..self
-        }
+    pub(super) fn received(mut self, received: impl fmt::Display) -> Self {
+        self.received = Some(printable(&received.to_string()));
+        self
     }
 }
 

@@ -18,7 +18,7 @@ use std::io::BufRead;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use sha2::{Digest as _, Sha256};
 
-use super::entry::{Compression, DESCRIPTOR, ENCRYPTED, PATCH};
+use super::entry::{Compression, DESCRIPTOR, ENCRYPTED, PATCH, Record};
 use super::extra::Extra;
 use super::local::{DescriptorNumbers, FIXED_SIZE, Header, LONGEST_DESCRIPTOR, descriptor};
 use super::tree::Tree;
@@ -60,7 +60,7 @@ pub struct Stream<R> {
     /// The number of decompressed bytes that may still come.
     left: u64,
     current: Option<Current>,
-    read: Vec<Entry>,
+    read: Vec<ZipEntry>,
     tree: Tree,
     zip: Contents,
     directory: Contents,
@@ -68,7 +68,7 @@ pub struct Stream<R> {
 
 /// The entry that is being read.
 struct Current {
-    entry: Entry,
+    entry: ZipEntry,
     compressed: Compressed,
     /// The announced size, if it is known.
     announced: Option<u64>,
@@ -83,19 +83,6 @@ struct Compressed {
     passed: u64,
     /// How many are left; `None` if only the data tells.
     left: Option<u64>,
-}
-
-/// What was read of an entry.
-#[derive(Debug, PartialEq, Eq)]
-struct Entry {
-    name: String,
-    method: Compression,
-    has_descriptor: bool,
-    crc: u32,
-    compressed: u64,
-    size: u64,
-    header: u64,
-    data: u64,
 }
 
 impl<R: BufRead> Stream<R> {
@@ -159,14 +146,21 @@ impl<R: BufRead> Stream<R> {
         let has_descriptor = fixed.flags & DESCRIPTOR != 0;
         let inflate = || Decompress::new(false);
         let current = self.current.insert(Current {
-            entry: Entry {
-                name,
-                method,
-                has_descriptor,
-                crc: 0,
-                compressed: 0,
-                size: 0,
-                header,
+            entry: ZipEntry {
+                record: Record {
+                    kind: match name.ends_with('/') {
+                        true => EntryType::Directory,
+                        false => EntryType::File,
+                    },
+                    name,
+                    mode: None,
+                    method,
+                    flags: fixed.flags & DESCRIPTOR,
+                    crc: 0,
+                    compressed: 0,
+                    size: 0,
+                    header,
+                },
                 data: header + FIXED_SIZE + variable,
             },
             compressed: Compressed {
@@ -179,7 +173,7 @@ impl<R: BufRead> Stream<R> {
             crc: Crc::new(),
             sha256: Sha256::new(),
         });
-        Ok(Some((&current.entry.name, current.entry.kind())))
+        Ok(Some((current.entry.name(), current.entry.kind())))
     }
 
     /// The next bytes of the entry's content, or `None` at its end.
@@ -226,11 +220,11 @@ impl<R: BufRead> Stream<R> {
             return Ok(None);
         }
         let count = chunk.len() as u64;
-        current.entry.size += count;
+        current.entry.record.size += count;
         self.left = self.left.checked_sub(count).ok_or(Stop::Unsuited)?;
         let is_longer = current
             .announced
-            .is_some_and(|announced| current.entry.size > announced);
+            .is_some_and(|announced| current.entry.record.size > announced);
         if is_longer || current.entry.kind() == EntryType::Directory {
             return Err(Stop::Unsuited);
         }
@@ -262,8 +256,12 @@ impl<R: BufRead> Stream<R> {
             Error::Read(_) => Stop::Unsuited,
             error => Stop::Refused(error),
         })?;
-        let mut listed: Vec<Entry> = archive.entries().iter().map(Entry::of).collect();
-        listed.sort_unstable_by_key(|entry| entry.header);
+        let mut listed = archive.entries().to_vec();
+        listed.sort_unstable_by_key(|entry| entry.record.header);
+        for ZipEntry { record, .. } in &mut listed {
+            record.mode = None;
+            record.flags &= DESCRIPTOR;
+        }
         if listed != self.read {
             return Err(Stop::Unsuited);
         }
@@ -282,26 +280,26 @@ impl<R: BufRead> Stream<R> {
         let is_whole = current.compressed.left.unwrap_or(0) == 0
             && current
                 .announced
-                .is_none_or(|size| size == current.entry.size);
+                .is_none_or(|size| size == current.entry.record.size);
         if !is_whole {
             return Err(Stop::Unsuited);
         }
-        current.entry.crc = current.crc.sum();
-        current.entry.compressed = current.compressed.passed;
+        current.entry.record.crc = current.crc.sum();
+        current.entry.record.compressed = current.compressed.passed;
         let numbers = DescriptorNumbers {
-            crc: current.entry.crc,
-            compressed: current.entry.compressed,
-            size: current.entry.size,
+            crc: current.entry.record.crc,
+            compressed: current.entry.record.compressed,
+            size: current.entry.record.size,
         };
-        if current.entry.has_descriptor {
+        if current.entry.record.flags == DESCRIPTOR {
             let bytes = self.look(LONGEST_DESCRIPTOR)?;
             let length = descriptor(bytes, numbers).ok_or(Stop::Unsuited)?;
             self.skip(length);
         }
         let sha256 = current.sha256.finalize().into();
-        self.zip.add(current.entry.name.as_bytes(), sha256);
+        self.zip.add(current.entry.name().as_bytes(), sha256);
         if current.entry.kind() == EntryType::File {
-            self.directory.add(current.entry.name.as_bytes(), sha256);
+            self.directory.add(current.entry.name().as_bytes(), sha256);
         }
         self.read.push(current.entry);
         Ok(())
@@ -345,28 +343,6 @@ impl Compressed {
     fn pass(&mut self, count: usize) {
         self.passed += count as u64;
         self.left = self.left.map(|left| left.saturating_sub(count as u64));
-    }
-}
-
-impl Entry {
-    fn of(ZipEntry { record, data }: &ZipEntry) -> Self {
-        Self {
-            name: record.name.clone(),
-            method: record.method,
-            has_descriptor: record.flags & DESCRIPTOR != 0,
-            crc: record.crc,
-            compressed: record.compressed,
-            size: record.size,
-            header: record.header,
-            data: *data,
-        }
-    }
-
-    fn kind(&self) -> EntryType {
-        match self.name.ends_with('/') {
-            true => EntryType::Directory,
-            false => EntryType::File,
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::address::{hostname, pattern};
-use crate::error::{Category, printable};
+use crate::error::printable;
 use crate::syntax;
 
 /// An invalid configuration. Messages only show names from it, because values may be secrets.
@@ -76,10 +76,5 @@ impl Error {
             (error, Some(line)) => Self::At(Box::new(Located { line, error })),
             (error, None) => error,
         }
-    }
-
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        Category::Malformed
     }
 }

@@ -23,7 +23,7 @@ use serde::de::{self, Deserialize, Deserializer};
 
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
-use crate::error::{Category, OneLine};
+use crate::error::OneLine;
 use crate::platform::{Platform, Platforms};
 use crate::toml;
 
@@ -214,11 +214,6 @@ impl Error {
             error => error,
         }
     }
-
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        Category::Usage
-    }
 }
 
 #[cfg(test)]
@@ -299,7 +294,6 @@ mod tests {
                 error.to_string().starts_with(expected),
                 "{text:?} gave {error}"
             );
-            assert_eq!(error.category(), Category::Usage);
         }
     }
 

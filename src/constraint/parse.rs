@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::{Comparison, Operator, VersionConstraints};
-use crate::error::{Category, printable};
+use crate::error::printable;
 use crate::version::{Version, VersionErrorKind};
 
 impl FromStr for VersionConstraints {
@@ -94,13 +94,6 @@ pub struct Error {
     pub text: String,
     /// Why it is invalid.
     pub mistake: ConstraintError,
-}
-
-impl Error {
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        Category::Malformed
-    }
 }
 
 /// Why a text is not a [version constraint](crate::clients#version-constraints).

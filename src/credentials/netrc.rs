@@ -85,11 +85,6 @@ impl Netrc {
         Ok(Self(entries))
     }
 
-    /// The entries, in order.
-    pub fn entries(&self) -> &[NetrcEntry] {
-        &self.0
-    }
-
     /// The first entry for the host and port of a URL, otherwise the first entry for the host.
     pub fn find(&self, url: &Url) -> Option<&NetrcEntry> {
         let host = url.host_str()?;
@@ -251,7 +246,7 @@ mod tests {
             default login anonymous password x\n  # end\n";
         let netrc = Netrc::parse(text.as_bytes()).unwrap();
         assert_eq!(
-            netrc.entries(),
+            netrc.0,
             [
                 entry("a.example", "me", "p#1"),
                 entry("b.example", "me", "two \"words\""),
@@ -328,7 +323,7 @@ mod tests {
                 .map(|(host, login, password)| entry(host, login, password))
                 .collect();
             let read = Netrc::parse(written.collect::<String>().as_bytes()).unwrap();
-            prop_assert_eq!(read.entries(), &wanted[..]);
+            prop_assert_eq!(&read.0, &wanted);
         }
     }
 }

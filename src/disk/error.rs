@@ -142,18 +142,6 @@ impl Error {
         }
     }
 
-    /// Whether it is about a symbolic link where none is followed.
-    pub fn is_link(&self) -> bool {
-        match self {
-            Self::Link { .. } => true,
-            Self::Io { source, .. } => {
-                let refusal = source.get_ref().and_then(|error| error.downcast_ref());
-                matches!(refusal, Some(Refusal::Link))
-            }
-            _ => false,
-        }
-    }
-
     /// Whether the file or directory does not exist.
     pub fn is_not_found(&self) -> bool {
         match self {

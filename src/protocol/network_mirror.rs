@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{MOST_NOTES, MOST_VERSIONS};
-use crate::hash::PackageHash;
 use crate::json::{self, Object};
 use crate::oci::MOST_PLATFORMS;
 
@@ -73,12 +72,6 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// The hash of the zip file; `None` if none is listed.
-    pub fn zh(&self) -> Option<PackageHash> {
-        let mut hashes = self.hashes.iter().filter_map(|hash| hash.parse().ok());
-        hashes.find(|hash| matches!(hash, PackageHash::Zh(_)))
-    }
-
     fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
         Ok(Self {
             url: object.required("url")?,

@@ -36,7 +36,6 @@ use hcl_edit::template::Template;
 
 pub use error::{Error, TemplateProblem};
 use evaluate::Evaluation;
-pub use inverse::InverseTemplate;
 pub use symbol::Symbol;
 
 use crate::address::{ProviderAddr, ProviderPattern};

@@ -47,7 +47,6 @@ pub mod rule;
 mod signature_error;
 mod trust_file;
 
-pub use asked_by::AskedBy;
 pub use budget::Budget;
 pub use checksums::Checksums;
 pub use deny::{Denial, Denials};

@@ -54,16 +54,6 @@ impl Version {
         self.patch
     }
 
-    /// The pre-release, such as `rc.1`; empty for a release.
-    pub fn prerelease(&self) -> &str {
-        &self.prerelease
-    }
-
-    /// The build metadata, usually empty.
-    pub fn build_metadata(&self) -> &str {
-        &self.build_metadata
-    }
-
     /// Whether this is a pre-release. Clients select one only if a constraint names exactly this version.
     pub fn is_prerelease(&self) -> bool {
         !self.prerelease.is_empty()

@@ -1,6 +1,6 @@
 //! The grammar of versions, and specific errors for common mistakes.
 
-use crate::error::{Category, printable};
+use crate::error::printable;
 use crate::version::Version;
 
 /// The version and its count of numbers; `None` if the text is not a version.
@@ -73,11 +73,6 @@ impl Error {
             text: text.to_owned(),
             kind: VersionErrorKind::of(text),
         }
-    }
-
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        Category::Malformed
     }
 }
 

@@ -39,8 +39,6 @@ pub struct CliConfig {
     pub overrides: Option<DevOverrides>,
     /// The methods of `provider_installation`, in order; `None` without such a block.
     pub installation: Option<Vec<InstallationMethod>>,
-    /// The line of `provider_installation`, from 1; unknown in JSON.
-    pub installation_line: Option<usize>,
     /// The directory of `plugin_cache_dir`, and what clients accept from it.
     pub plugin_cache: PluginCache,
     /// What neither client knows.
@@ -127,21 +125,17 @@ impl CliConfig {
         let host = client.default_host();
         let installation = only(&root, "provider_installation", 0, |block| {
             let overrides = DevOverrides::read(block.body);
-            Ok((overrides, methods(block.body, &host)?, block.line))
+            Ok((overrides, methods(block.body, &host)?))
         })?;
-        let (overrides, installation, installation_line) = match installation {
-            Some((overrides, methods, line)) => (overrides, Some(methods), line),
-            None => (None, None, None),
-        };
+        let (overrides, installation) = installation.unzip();
         Ok(Self {
             oci_credentials,
             oci_defaults: defaults.unwrap_or_default(),
             tokens: tokens.into_iter().flatten().collect(),
             token_helper: only(&root, "credentials_helper", 1, CredentialsHelper::read)?,
             hosts: each(root.blocks("host", 1)?, HostServices::read)?,
-            overrides,
+            overrides: overrides.flatten(),
             installation,
-            installation_line,
             plugin_cache: PluginCache::read(&root),
             ignored: ignored::ignored(&root),
         })

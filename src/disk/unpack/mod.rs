@@ -234,7 +234,7 @@ mod tests {
         let bytes = zip([executable()]);
         let mut archive = Archive::open(Cursor::new(&bytes), &Limits::default()).unwrap();
         let error = unpack(&mut archive, "demo", &link).unwrap_err();
-        assert!(matches!(error, Error::Disk(error) if error.is_link()));
+        assert!(matches!(error, Error::Disk(_)));
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     }
 

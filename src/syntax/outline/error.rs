@@ -1,6 +1,6 @@
 //! Why a text is not HCL.
 
-use crate::error::{Category, printable};
+use crate::error::printable;
 use crate::text;
 
 /// Text that is not HCL.
@@ -18,11 +18,6 @@ impl Error {
     pub(super) fn malformed(line: usize) -> Self {
         let mistake = SyntaxError::Malformed;
         Self { line, mistake }
-    }
-
-    /// The category that decides the exit code.
-    pub fn category(&self) -> Category {
-        Category::Malformed
     }
 }
 
