@@ -9,12 +9,15 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
+use super::CredentialKind;
 use super::docker_file::DockerFile;
 use super::entry::EntryValue;
 use super::hub;
-use super::{CredentialKind, EntryError};
 use crate::config::{HelperName, RepositoryPrefix};
 use crate::secret::Secret;
+
+const NO_AUTH: &str = "its `auth` is not base64 of NAME:PASSWORD";
+const NO_HELPER: &str = "it does not name a credential helper";
 
 /// The entries of a file.
 #[derive(Debug, Default)]
@@ -22,7 +25,7 @@ pub(super) struct DockerConfig {
     /// The entries of `auths`, followed by those of `credHelpers`.
     pub(super) entries: Vec<DockerEntry>,
     /// `credsStore`, the helper for all other registries.
-    pub(super) store: Option<Result<HelperName, EntryError>>,
+    pub(super) store: Option<Result<HelperName, &'static str>>,
 }
 
 /// An entry of `auths` or `credHelpers`.
@@ -31,7 +34,7 @@ pub(super) struct DockerEntry {
     /// The key, as in the file.
     pub(super) key: String,
     pub(super) prefix: RepositoryPrefix,
-    pub(super) value: Result<EntryValue, EntryError>,
+    pub(super) value: Result<EntryValue, &'static str>,
 }
 
 /// The value of an entry of `auths`. Other members are ignored.
@@ -66,7 +69,7 @@ impl DockerConfig {
         Ok(config)
     }
 
-    fn add_auth(&mut self, key: &str, value: Result<EntryValue, EntryError>) {
+    fn add_auth(&mut self, key: &str, value: Result<EntryValue, &'static str>) {
         // Clients ignore keys that match no registry too.
         let Some((prefix, is_loose)) = hub::prefix_of_any_key(key) else {
             return;
@@ -95,19 +98,20 @@ impl DockerConfig {
 }
 
 /// The name of a helper; `None` if it is empty.
-fn helper(value: &str) -> Option<Result<HelperName, EntryError>> {
+fn helper(value: &str) -> Option<Result<HelperName, &'static str>> {
     match serde_json::from_str::<Option<String>>(value) {
         Ok(None) => None,
         Ok(Some(name)) if name.is_empty() => None,
-        Ok(Some(name)) => Some(HelperName::docker(&name).map_err(|_| EntryError::HelperName)),
-        Err(_) => Some(Err(EntryError::HelperName)),
+        Ok(Some(name)) => Some(HelperName::docker(&name).map_err(|_| NO_HELPER)),
+        Err(_) => Some(Err(NO_HELPER)),
     }
 }
 
 /// The credential in a value of `auths`; `None` if it is null or empty, or its username is empty. Of those with a username, clients read `auth` alone,
 /// in which they skip line ends.
-fn auth(value: &str) -> Result<Option<EntryValue>, EntryError> {
-    let value: Option<AuthValue> = serde_json::from_str(value).map_err(|_| EntryError::Shape)?;
+fn auth(value: &str) -> Result<Option<EntryValue>, &'static str> {
+    let value: Option<AuthValue> =
+        serde_json::from_str(value).map_err(|_| "it is not an object whose members are text")?;
     let value = value.unwrap_or_default();
     let given = |secret: Option<Secret>| secret.filter(|secret| !secret.is_empty());
     let password = |username: &str, password| CredentialKind::Password {
@@ -128,9 +132,9 @@ fn auth(value: &str) -> Result<Option<EntryValue>, EntryError> {
     let mut base64 = Zeroizing::new(auth.reveal().as_bytes().to_vec());
     base64.retain(|byte| !byte.is_ascii_whitespace());
     let bytes = STANDARD.decode(&*base64);
-    let bytes = Zeroizing::new(bytes.map_err(|_| EntryError::Base64)?);
-    let text = str::from_utf8(&bytes).map_err(|_| EntryError::Base64)?;
-    let (username, word) = text.split_once(':').ok_or(EntryError::NoColon)?;
+    let bytes = Zeroizing::new(bytes.map_err(|_| NO_AUTH)?);
+    let text = str::from_utf8(&bytes).map_err(|_| NO_AUTH)?;
+    let (username, word) = text.split_once(':').ok_or(NO_AUTH)?;
     let entry = match auth.reveal().contains([' ', '\t']) {
         true => EntryValue::Loose,
         false => EntryValue::Inline,

@@ -1,6 +1,6 @@
 //! An entry of a source of credentials for OCI registries.
 
-use super::{CredentialKind, EntryError};
+use super::CredentialKind;
 use crate::config::cli::OciCredentialKind;
 use crate::config::{HelperName, RepositoryPrefix};
 
@@ -9,7 +9,7 @@ use crate::config::{HelperName, RepositoryPrefix};
 pub(super) struct Entry {
     /// The registry and path prefix of the repositories; `None` matches all.
     pub(super) prefix: Option<RepositoryPrefix>,
-    pub(super) value: Result<EntryValue, EntryError>,
+    pub(super) value: Result<EntryValue, &'static str>,
     /// The key, as in the file.
     pub(super) key: String,
     /// The index of its source in the list.

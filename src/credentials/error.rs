@@ -36,7 +36,7 @@ pub enum Error {
     Entry {
         key: String,
         path: PathBuf,
-        error: EntryError,
+        error: &'static str,
     },
     /// A helper is not installed, or cannot be started.
     #[error("{helper} cannot be started")]
@@ -89,30 +89,6 @@ fn without_user(text: &str) -> String {
     match text.contains('@') {
         true => Shown::from(text).to_string(),
         false => printable(text),
-    }
-}
-
-/// Why an entry of a docker or podman file cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryError {
-    /// Not an object, or its members are not text.
-    Shape,
-    /// `auth` is not base64 of text.
-    Base64,
-    /// `auth` has no colon between name and password.
-    NoColon,
-    /// The name of a helper is not a valid program name.
-    HelperName,
-}
-
-impl fmt::Display for EntryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Shape => "it is not an object whose members are text",
-            Self::Base64 => "its `auth` is not base64 of text",
-            Self::NoColon => "its `auth` has no colon between name and password",
-            Self::HelperName => "it does not name a credential helper",
-        })
     }
 }
 

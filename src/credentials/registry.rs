@@ -129,7 +129,7 @@ impl RegistryCredentials {
                 return Err(Error::Entry {
                     key: entry.key.clone(),
                     path,
-                    error: *error,
+                    error,
                 });
             }
             Ok(EntryValue::Inline(kind) | EntryValue::Loose(kind)) => {

@@ -127,23 +127,14 @@ fn certificates(settings: &Settings) -> Result<Vec<Certificate>, Error> {
 }
 
 fn read(authority: &Pem) -> Result<Vec<Certificate>, Error> {
-    let name = || authority.name.clone();
-    let named_by = authority.named_by;
-    let failed = |_| Error::Authority {
-        name: name(),
-        named_by,
-    };
-    let read = Certificate::from_pem_bundle(&authority.bytes).map_err(failed)?;
-    if read.is_empty() {
-        return Err(Error::NoCertificates {
-            name: name(),
-            named_by,
-        });
-    }
+    let read = Certificate::from_pem_bundle(&authority.bytes).ok();
     // The certificates are parsed only when a client is built with them.
-    Client::builder()
-        .tls_certs_only(read.iter().cloned())
-        .build()
-        .map_err(failed)?;
-    Ok(read)
+    let is_sound = |read: &Vec<Certificate>| {
+        let client = Client::builder().tls_certs_only(read.iter().cloned());
+        !read.is_empty() && client.build().is_ok()
+    };
+    read.filter(is_sound).ok_or_else(|| Error::Authority {
+        name: authority.name.clone(),
+        named_by: authority.named_by,
+    })
 }

@@ -119,16 +119,8 @@ impl ConnectionError {
 
     /// Whether the same request may succeed a moment later. Certificate errors and servers without TLS fail again.
     pub(super) fn is_passing(&self) -> bool {
-        matches!(
-            self.reason,
-            Reason::UnknownHost
-                | Reason::Refused
-                | Reason::NoRoute
-                | Reason::TimedOut
-                | Reason::Closed
-                | Reason::NotHttp
-                | Reason::Other(_)
-        )
+        let is_by_proxy = matches!(self.reason, Reason::RefusedByProxy(_));
+        !(self.reason.is_tls() || self.is_refusal() || is_by_proxy)
     }
 }
 

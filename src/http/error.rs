@@ -1,6 +1,5 @@
 //! Errors of requests.
 
-use std::fmt;
 use std::time::Duration;
 
 use url::Url;
@@ -11,28 +10,20 @@ use crate::error::{Category, Hint, first_line, printable};
 use crate::shown::Shown;
 
 /// The part of an exchange during which a server was silent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Silence {
     /// The TCP connection and the TLS handshake.
+    #[error("no connection")]
     Connection,
     /// The start of the response.
+    #[error("no answer")]
     Answer,
     /// The rest of a response body, faster than the least rate.
+    #[error("less than {} KiB more of the answer", LEAST_FLOW >> 10)]
     Download,
     /// The server to read more of a request body, faster than the least rate.
+    #[error("less than {} KiB more of the upload was taken", LEAST_FLOW >> 10)]
     Upload,
-}
-
-impl fmt::Display for Silence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const KIB: u64 = LEAST_FLOW >> 10;
-        match self {
-            Self::Connection => f.write_str("no connection"),
-            Self::Answer => f.write_str("no answer"),
-            Self::Download => write!(f, "less than {KIB} KiB more of the answer"),
-            Self::Upload => write!(f, "less than {KIB} KiB more of the upload was taken"),
-        }
-    }
 }
 
 /// A request that has no response, or was not sent.
@@ -91,12 +82,6 @@ pub enum Error {
         "the credentials hold characters that cannot be sent\n  to {url}\n  expected no line breaks and no control characters"
     )]
     Secret { url: Shown },
-    /// A file of certificate authorities holds no certificates.
-    #[error("{name} holds no certificates\n  expected certificates in PEM\n  named by {named_by}")]
-    NoCertificates {
-        name: String,
-        named_by: &'static str,
-    },
     /// A file of certificate authorities cannot be used.
     #[error(
         "{name} cannot be used as certificate authorities\n  expected certificates in PEM\n  named by {named_by}"
@@ -142,8 +127,7 @@ impl Error {
             | Self::Endless { .. }
             | Self::Transport { .. } => Category::Unreachable,
             Self::Secret { .. } => Category::Unauthorized,
-            Self::NoCertificates { .. }
-            | Self::Authority { .. }
+            Self::Authority { .. }
             | Self::Identity { .. }
             | Self::NoAuthorities { .. }
             | Self::Client { .. } => Category::Local,

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use url::{Host, Url};
+
+use crate::jobs::locked;
 
 /// Which addresses a connection may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,23 +65,15 @@ impl Strangers {
     }
 
     pub(super) fn has(&self, url: &Url) -> bool {
-        let is_exception = endpoint(url).is_some_and(|one| self.exceptions().contains(&one));
+        let is_exception = endpoint(url).is_some_and(|one| locked(&self.exceptions).contains(&one));
         is_exception != self.every_host
     }
 
     fn set(&self, url: &Url, is_stranger: bool) {
         match is_stranger != self.every_host {
-            true => self.exceptions().extend(endpoint(url)),
-            false => self
-                .exceptions()
-                .retain(|one| endpoint(url).as_ref() != Some(one)),
+            true => locked(&self.exceptions).extend(endpoint(url)),
+            false => locked(&self.exceptions).retain(|one| endpoint(url).as_ref() != Some(one)),
         }
-    }
-
-    fn exceptions(&self) -> MutexGuard<'_, BTreeSet<(String, u16)>> {
-        self.exceptions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

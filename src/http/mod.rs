@@ -40,7 +40,6 @@ pub use error::{Error, Silence};
 pub(crate) use error::{OUTER_ADDRESS, perhaps_tls};
 pub use limits::{Permit, SMALL};
 pub use message::{Payload, Request};
-pub use range::Range;
 pub use retry::{Retry, Transient, retry_after};
 pub use settings::{Pem, Settings, Timeouts};
 

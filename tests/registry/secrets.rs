@@ -247,7 +247,10 @@ fn secrets_of_a_helper_stay_hidden() {
         let said = run_all(&user, name);
         let used = "docker-credential-works, named by";
         assert_eq!(said.contains(used), works, "{said}");
-        assert!(said.contains("its `auth` is not base64 of text"), "{said}");
+        assert!(
+            said.contains("its `auth` is not base64 of NAME:PASSWORD"),
+            "{said}"
+        );
     }
 }
 

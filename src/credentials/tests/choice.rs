@@ -131,9 +131,12 @@ fn an_entry_that_cannot_be_used_spoils_itself_and_nothing_else() {
     for (host, wanted) in [
         (
             "colon.example.com",
-            "its `auth` has no colon between name and password",
+            "its `auth` is not base64 of NAME:PASSWORD",
         ),
-        ("base64.example.com", "its `auth` is not base64 of text"),
+        (
+            "base64.example.com",
+            "its `auth` is not base64 of NAME:PASSWORD",
+        ),
         (
             "shape.example.com",
             "it is not an object whose members are text",
