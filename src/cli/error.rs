@@ -14,7 +14,7 @@ pub(super) use construction::named_by;
 pub(super) use construction::required_by;
 use construction::{causes, locked_by};
 use tfoci::digest;
-use tfoci::error::{Category, printable, printable_path};
+use tfoci::error::{Category, printable_path};
 use tfoci::lock;
 use tfoci::lockfile;
 use tfoci::outcome::Failure;
@@ -43,9 +43,6 @@ pub(super) enum CommandError {
     /// An operation failed.
     #[error(transparent)]
     Failed(#[from] Failure),
-    /// The threads of the process cannot be started.
-    #[error("the system starts no threads for tfoci")]
-    NoThreads { source: std::io::Error },
     /// An argument is not a provider address.
     #[error(transparent)]
     Address(#[from] address::Error),

@@ -111,21 +111,12 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     shown.collect()
 }
 
-/// What became of a key.
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum PinStatus {
-    Pinned,
-    /// In a dry run.
-    Planned,
-}
-
 /// A key that `--pin-new` wrote into the trust file, or would write.
 #[derive(Serialize)]
 pub(super) struct Pin {
     pub(super) provider: ProviderAddr,
     pub(super) fingerprint: Fingerprint,
-    pub(super) status: PinStatus,
+    pub(super) status: &'static str,
     /// Where the key was written, or would be.
     pub(super) file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -245,22 +236,12 @@ pub(super) struct InspectedPackage {
     pub(super) zh: Option<PackageHash>,
 }
 
-/// What became of the credentials of a registry.
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum LoginStatus {
-    Stored,
-    Erased,
-    /// There were none to erase.
-    Absent,
-}
-
 /// The result of `login` and `logout`.
 #[derive(Serialize)]
 pub(super) struct Login<'a> {
     schema: u32,
     registry: &'a str,
-    status: LoginStatus,
+    status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -271,7 +252,7 @@ impl<'a> Login<'a> {
     /// The document of a registry and the location of its credentials.
     pub(super) fn new(
         registry: &'a str,
-        status: LoginStatus,
+        status: &'static str,
         location: Option<&'a Location>,
     ) -> Self {
         let (file, helper) = match location {

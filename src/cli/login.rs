@@ -79,11 +79,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         printer.line(Tone::Warning, "Note", &text);
     }
     warn_of_sources(&credentials.registry_sources(), printer);
-    printer.document(&json::Login::new(
-        registry,
-        json::LoginStatus::Stored,
-        Some(&location),
-    ));
+    printer.document(&json::Login::new(registry, "stored", Some(&location)));
     Ok(Ending::Done)
 }
 

@@ -34,24 +34,18 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let erased = CredentialStore::new(&session.locations(), &registry)?
         .erase()
         .await?;
-    let status = match &erased {
+    let shown = printable(&registry);
+    let (tone, verb, status, text) = match &erased {
         Some(location) => {
-            printer.line(
-                Tone::Done,
-                "Erased",
-                &format!("{} from {}", printable(&registry), name(location)),
-            );
-            json::LoginStatus::Erased
+            let text = format!("{shown} from {}", name(location));
+            (Tone::Done, "Erased", "erased", text)
         }
         None => {
-            printer.line(
-                Tone::Plain,
-                "Absent",
-                &format!("nothing was kept for {}", printable(&registry)),
-            );
-            json::LoginStatus::Absent
+            let text = format!("nothing was kept for {shown}");
+            (Tone::Plain, "Absent", "absent", text)
         }
     };
+    printer.line(tone, verb, &text);
     let credentials = session.credentials();
     // An unreadable or missing file is not a failure of `logout`.
     if let Ok(Some(found)) = credentials.for_repository(&registry, "").await {

@@ -282,7 +282,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
             ended
         }
-        Err(source) => Some(Err(CommandError::NoThreads { source })),
+        Err(error) => Some(Err(no_threads(&error))),
     };
     let report = &session.report;
     let failed = match ended {
@@ -300,6 +300,11 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(report.command_failed(&error))
     });
     ExitCode::from(failed.map_or(0, exit_code))
+}
+
+fn no_threads(error: &std::io::Error) -> CommandError {
+    let message = format!("the system starts no threads for tfoci\n  {error}");
+    CommandError::plain(Category::Local, message)
 }
 
 /// The command line of `tfoci`. The help of a command leaves out the options that every command takes.

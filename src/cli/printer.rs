@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use console::{Style, Term, measure_text_width};
 use indicatif::{MultiProgress, ProgressDrawTarget};
@@ -21,6 +21,7 @@ use serde::Serialize;
 use tfoci::authentication::Authentication;
 use tfoci::disk;
 use tfoci::event::Subject;
+use tfoci::jobs::locked;
 use tfoci::outcome::{Failure, Problem};
 
 use super::arguments::{Color, Format, Globals};
@@ -166,11 +167,7 @@ impl Printer {
 
     /// Fails if the result could not be written.
     pub(super) fn check_written(&self) -> Result<(), CommandError> {
-        let mut unwritten = self
-            .unwritten
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let Some(source) = unwritten.take() else {
+        let Some(source) = locked(&self.unwritten).take() else {
             return Ok(());
         };
         Err(Failure::from(Problem::from(disk::Error::Io {
@@ -258,8 +255,7 @@ impl Printer {
 
     /// Prints a warning, unless this run has printed it already, or very many: `tfoci serve` runs for months, and others choose the texts.
     pub(super) fn warn_once(&self, text: String) {
-        let warned = self.warned.lock();
-        let mut warned = warned.unwrap_or_else(PoisonError::into_inner);
+        let mut warned = locked(&self.warned);
         if warned.len() < MOST_WARNINGS && warned.insert(text.clone()) {
             self.warning(&text);
         }
@@ -308,11 +304,7 @@ impl Printer {
             .err()
             .filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
         if let Some(error) = failed {
-            let mut unwritten = self
-                .unwritten
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            unwritten.get_or_insert(error);
+            locked(&self.unwritten).get_or_insert(error);
         }
     }
 

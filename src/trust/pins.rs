@@ -205,10 +205,10 @@ fn table(provider: &ProviderAddr, keys: &NewKeys, inherited: Option<&TrustEntry>
     table.insert("keys", value(list(keys)));
     table.insert("unsigned", value("refuse"));
     if inherited.is_some_and(|entry| entry.expired == Expired::Refuse) {
-        table.insert("expired", value(Expired::Refuse.as_str()));
+        table.insert("expired", value("refuse"));
     }
     if inherited.is_some_and(|entry| entry.weak == Weak::Warn) {
-        table.insert("weak", value(Weak::Warn.as_str()));
+        table.insert("weak", value("warn"));
     }
     table
 }

@@ -1,6 +1,6 @@
 //! A rule: what the releases of a provider must prove.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::authentication::Anchor;
 use crate::fingerprint::Fingerprint;
@@ -48,7 +48,7 @@ impl Rule {
 }
 
 /// What to do with a release without a usable key or signature. A bad signature, or one by another key, is always an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unsigned {
     /// It is an error.
@@ -58,19 +58,9 @@ pub enum Unsigned {
     Allow,
 }
 
-impl Unsigned {
-    /// The word for it in a trust file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Refuse => "refuse",
-            Self::Allow => "allow",
-        }
-    }
-}
-
 /// What to do with a signature by a key that has expired by now. Clients accept it with a warning. The date in the signature does not matter,
 /// because a thief of the key can write any date into it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expired {
     /// It is accepted with a note.
@@ -80,19 +70,9 @@ pub enum Expired {
     Refuse,
 }
 
-impl Expired {
-    /// The word for it in a trust file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Warn => "warn",
-            Self::Refuse => "refuse",
-        }
-    }
-}
-
 /// What to do with SHA-1 over the checksum document. An attacker who can make two documents with the same SHA-1 can have one signed and
 /// serve the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weak {
     /// It is an error.
@@ -100,16 +80,6 @@ pub enum Weak {
     Refuse,
     /// It is accepted with a note.
     Warn,
-}
-
-impl Weak {
-    /// The word for it in a trust file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Refuse => "refuse",
-            Self::Warn => "warn",
-        }
-    }
 }
 
 #[cfg(test)]

@@ -36,17 +36,11 @@ impl CommandError {
 
     /// The message with a hint.
     #[must_use]
-    pub(in crate::cli) fn advising(self, advice: impl Into<String>) -> Self {
-        match self {
-            Self::Plain {
-                category, message, ..
-            } => Self::Plain {
-                category,
-                message,
-                hint: Some(advice.into()),
-            },
-            error => error,
+    pub(in crate::cli) fn advising(mut self, advice: impl Into<String>) -> Self {
+        if let Self::Plain { hint, .. } = &mut self {
+            *hint = Some(advice.into());
         }
+        self
     }
 
     /// No provider is named, and the store cannot list its providers.
@@ -83,7 +77,6 @@ impl CommandError {
         }
         match self {
             Self::LockTarget(error) => error.category(),
-            Self::NoThreads { .. } => Category::Local,
             Self::NotPinned { source, .. } => source.category(),
             Self::KeyFile {
                 error: trust::Error::NotAKey { .. },

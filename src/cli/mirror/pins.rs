@@ -236,8 +236,8 @@ impl Pins<'_> {
             provider: provider.clone(),
             fingerprint: seen.key.fingerprint.clone(),
             status: match self.dry_run {
-                true => json::PinStatus::Planned,
-                false => json::PinStatus::Pinned,
+                true => "planned",
+                false => "pinned",
             },
             file: printable_path(&self.path),
             user_id: seen.key.user_id.clone(),

@@ -23,11 +23,9 @@ struct About<'a> {
 
 impl Printer {
     /// Makes every line a line of JSON on stdout, as those of the server that runs.
-    pub(in crate::cli) fn into_log(self) -> Self {
-        Self {
-            is_log: true,
-            ..self
-        }
+    pub(in crate::cli) fn into_log(mut self) -> Self {
+        self.is_log = true;
+        self
     }
 
     /// Prints a line of JSON, in JSON only.

@@ -166,7 +166,11 @@ impl Checked<'_> {
             line: entry.line,
             pattern: entry.pattern.to_string(),
             keys: keys::pinned(&entry.pins, &files, true, &entry.comments, self.now),
-            rules: Rules::of(entry.unsigned, entry.expired, entry.weak),
+            rules: Rules {
+                unsigned: entry.unsigned,
+                expired: entry.expired,
+                weak: entry.weak,
+            },
         }
     }
 

@@ -56,9 +56,9 @@ pub(super) struct KeyOfFile {
 /// The rules of an entry, besides its keys.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Rules {
-    unsigned: &'static str,
-    expired: &'static str,
-    weak: &'static str,
+    pub(super) unsigned: Unsigned,
+    pub(super) expired: Expired,
+    pub(super) weak: Weak,
 }
 
 /// The keys of files. What one file says about a key, such as its revocation, counts for all.
@@ -175,16 +175,6 @@ impl Key {
         printer.result(&format!("key       {}   {}", self.fingerprint, self.text));
         if let Some(comment) = &self.comment {
             printer.result(&format!("          # {comment}"));
-        }
-    }
-}
-
-impl Rules {
-    pub(super) fn of(unsigned: Unsigned, expired: Expired, weak: Weak) -> Self {
-        Self {
-            unsigned: unsigned.as_str(),
-            expired: expired.as_str(),
-            weak: weak.as_str(),
         }
     }
 }

@@ -114,11 +114,14 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
 
 fn documented(rule: &Rule) -> Rules {
     // If keys are pinned, an unsigned release is refused, whatever `unsigned` says.
-    let unsigned = match rule.pinned() {
-        true => Unsigned::Refuse,
-        false => rule.unsigned,
-    };
-    Rules::of(unsigned, rule.expired, rule.weak)
+    Rules {
+        unsigned: match rule.pinned() {
+            true => Unsigned::Refuse,
+            false => rule.unsigned,
+        },
+        expired: rule.expired,
+        weak: rule.weak,
+    }
 }
 
 fn print(
