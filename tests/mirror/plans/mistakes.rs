@@ -15,7 +15,7 @@ fn mistakes_in_a_mirror_file_are_reported_with_their_line() {
         (String::new(), "expected [[provider]]"),
         (twice, "a.example/b/c"),
         ("provider = 1".to_owned(), "1 12 expected list received 1"),
-        (singles.to_owned(), "4 2 duplicate [[provider]]"),
+        (singles.to_owned(), "4 2 duplicate key"),
         (format!("to = \"oci-layout:store\"\n{TABLE}"), "1 6 expected received"),
         (with("trust = \"trust.toml\""), "3 1 trust expected address"),
         (with("platform = []"), "3 1 platform expected platforms"),
