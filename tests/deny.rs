@@ -273,9 +273,12 @@ fn serve_hides_them_without_a_restart() {
     let index = format!("/mirror/{}/index.json", crate::serve::stores::DEMO);
     let before = server.get(&index).is(200).text();
     assert!(before.contains("\"1.0.0\""), "{before}");
-    store
+    // As an editor does: the server never reads a half of it.
+    let new = store
         .scene
-        .write("trust.toml", text.replace("9.0.0", "1.0.0"));
+        .write("trust.new", text.replace("9.0.0", "1.0.0"));
+    fs::rename(new, store.scene.path("trust.toml")).unwrap();
+    server.logs_words("Reloaded trust.toml");
     server.until(&index, |reply| !reply.text().contains("\"1.0.0\""));
     server.logs_words("Hidden 1.0.0 CVE-2026-1");
     server.stop();

@@ -286,6 +286,8 @@ impl ServedStore {
         place: Option<Permits>,
     ) -> Result<ProviderListing, Failure> {
         let trust = self.shared.trust();
+        // What was read with another policy is read again.
+        let old = old.filter(|old| self.still_trusts(provider, old));
         let old = old.as_deref();
         let stored = self.stored(provider);
         let mut listing = match stored.inspect_err(|failure| self.record(Err(failure), true))? {
