@@ -79,6 +79,14 @@ struct House {
 }
 
 impl House {
+    /// The programs of the test, and those of this machine where no cosign is.
+    fn path(&self) -> String {
+        let path = std::env::var_os("PATH").unwrap();
+        let others = std::env::split_paths(&path).filter(|one| !one.join("cosign").exists());
+        let all = std::iter::once(self.scene.path("bin")).chain(others);
+        format!("PATH={}", std::env::join_paths(all).unwrap().display())
+    }
+
     fn new() -> Option<Self> {
         if !has("curl") {
             return None;
@@ -120,8 +128,7 @@ impl House {
 
     fn install(&self, from: &str, more: &[&str]) -> Run {
         let script = root().join("packaging/install.sh");
-        let path = std::env::var("PATH").unwrap();
-        let path = format!("PATH={}:{path}", self.scene.path("bin").display());
+        let path = self.path();
         let from = format!("TFOCI_DOWNLOAD={from}");
         let words = [&path, &from, "sh", script.to_str().unwrap()];
         self.scene.run("env", words.iter().chain(more))
@@ -225,8 +232,7 @@ fn the_action_installs_it_and_logs_in() {
     house.scene.write("path", "");
     let action = root().join(".github/actions/setup-tfoci");
     let run = |name: &str, more: &[&str]| {
-        let path = std::env::var("PATH").unwrap();
-        let path = format!("PATH={}:{path}", house.scene.path("bin").display());
+        let path = house.path();
         let from = format!("TFOCI_DOWNLOAD={}", house.here());
         let action = format!("GITHUB_ACTION_PATH={}", action.display());
         let temp = format!("RUNNER_TEMP={}", house.scene.path("temp").display());
