@@ -26,6 +26,9 @@ mod layouts;
 /// Fewer platforms, in an index written anew.
 mod rebuilt;
 
+/// What other tools attached to a version.
+mod referrers;
+
 /// Between registries, and between them and layouts.
 mod registries;
 

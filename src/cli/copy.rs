@@ -5,9 +5,10 @@ mod plan;
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use tfoci::copy::{Options, copy};
+use tfoci::oci::Referrers;
 use tfoci::outcome::Failure;
 use tfoci::platform::{Platform, Platforms};
 
@@ -79,6 +80,17 @@ pub(super) struct Arguments {
         help_heading = "Destination"
     )]
     existing: How,
+    /// Which signatures, SBOMs and attestations of other tools come along
+    ///
+    /// `known` are those of cosign, Sigstore and notation, and SBOMs in SPDX or CycloneDX. tfoci does not interpret them.
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHICH",
+        help_heading = "Destination"
+    )]
+    referrers: Which,
     /// With `--rebuild-index`, copy only this platform; may be repeated
     #[arg(long, value_name = "OS_ARCH", help_heading = "Destination")]
     platform: Vec<Platform>,
@@ -99,6 +111,18 @@ pub(super) struct Arguments {
     changed: bool,
     #[command(flatten)]
     trust: ReadTrust,
+}
+
+/// The attachments that are copied.
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Which {
+    /// Those of the common tools
+    #[default]
+    Known,
+    /// Everything
+    All,
+    /// Nothing
+    None,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
@@ -188,6 +212,11 @@ fn options(
         exclude: exclude.collect::<Result<_, _>>()?,
         existing: arguments.existing.into(),
         rebuild,
+        referrers: match arguments.referrers {
+            Which::Known => Referrers::Known,
+            Which::All => Referrers::All,
+            Which::None => Referrers::None,
+        },
         trust: session.trust_options_of(&arguments.trust, trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),

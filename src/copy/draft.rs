@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::iter::once;
 use std::sync::{Mutex, PoisonError};
 
+use super::referrers::Attached;
 use super::stored_version::{StoredVersion, documents_in_memory};
 use crate::blob::{BlobSource as _, Memory};
 use crate::digest::Digest;
@@ -86,10 +87,11 @@ impl Draft {
         drafts.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a version.
+    /// Adds a version, and what is attached to it.
     pub(super) fn add(
         &self,
         stored: &StoredVersion,
+        attached: &[Attached],
         from: &Repo,
         to: &Repo,
     ) -> Result<Published, Problem> {
@@ -132,6 +134,9 @@ impl Draft {
         let contents = once(&stored.index).chain(&stored.evidence);
         for (content, tag) in contents.zip([tag, evidence]) {
             drafted.contain(content, tag, &read, &mut drafts)?;
+        }
+        for one in attached {
+            drafted.contain(&one.content, one.tag.clone(), &read, &mut drafts)?;
         }
         let published = drafted.published.clone();
         drafts.versions.push(drafted);

@@ -23,7 +23,7 @@ use crate::event::{Event, Reporter, Subject};
 use crate::examine::{StoredProvider, TrustOptions, Versions};
 use crate::hash::PackageHash;
 use crate::jobs::{Jobs, SideBySide};
-use crate::oci::{Tag, TagNames};
+use crate::oci::{Descriptor, RawManifest, Referrers, Tag, TagNames};
 use crate::outcome::{At, Failure, OnResult, Problem, Published};
 use crate::platform::Platforms;
 use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
@@ -38,6 +38,7 @@ mod delta;
 mod draft;
 mod error;
 mod have;
+mod referrers;
 mod report;
 mod selection;
 mod stored_version;
@@ -58,6 +59,8 @@ pub struct Options {
     pub existing: Existing,
     /// Write a new index with these platforms, instead of copying the index unchanged.
     pub rebuild: Option<Platforms>,
+    /// Which attachments of the versions are copied.
+    pub referrers: Referrers,
     /// Which versions are left out. Their tags are not read.
     pub exclude: Vec<Exclusion>,
     /// Which keys and packages are trusted.
@@ -146,6 +149,9 @@ struct Journey<'a> {
     trust_of_locked: TrustOptions,
     /// The names of the tags in the destination store.
     tags: TagNames,
+    /// The tags in the store that is read of what is attached to a manifest, and the manifests there without a tag.
+    attached_tags: BTreeMap<Digest, Vec<Tag>>,
+    untagged: Vec<(Digest, Descriptor)>,
     options: &'a Options,
     draft: Option<&'a Draft>,
     reporter: &'a Arc<dyn Reporter>,
@@ -202,7 +208,10 @@ impl<'a> Journey<'a> {
                 .map(|(version, _)| (version.clone(), None))
                 .collect(),
         });
+        let untagged = from.repo.untagged().await;
         let journey = Self {
+            attached_tags: referrers::tags(available.ignored.iter().map(|(name, _)| name)),
+            untagged: untagged.map_err(|error| from.failure(None, Problem::Unread(error)))?,
             from,
             to,
             available,
@@ -227,12 +236,7 @@ impl<'a> Journey<'a> {
         on_result: &OnResult<'_>,
     ) {
         let copies = versions.iter().map(async |(version, wanted)| {
-            let copied = match (self.settled(version).await, &self.options.rebuild) {
-                (Ok(Some(published)), _) => Ok(published),
-                (Ok(None), None) => self.copy_unchanged(version, wanted).await,
-                (Ok(None), Some(platforms)) => self.rebuild(version, platforms, wanted).await,
-                (Err(error), _) => Err(error),
-            };
+            let copied = self.copy_version(version, wanted).await;
             copied.map_err(|error| self.failure(version, error))
         });
         let one_first = self.to.may_refuse_evidence(&self.tags);
@@ -240,7 +244,10 @@ impl<'a> Journey<'a> {
         while let Some(copied) = copies.next().await {
             // What was there already was not verified, and is reported as present.
             if let Ok(published) = &copied
-                && (self.options.dry_run || published.authentication.is_none())
+                && match published.authentication {
+                    Some(_) => self.options.dry_run,
+                    None => published.beside.is_none(),
+                }
             {
                 published.report_plan(&**self.reporter);
             }
@@ -248,12 +255,29 @@ impl<'a> Journey<'a> {
         }
     }
 
-    /// Copies a version with its index unchanged, or notes it in the draft.
-    async fn copy_unchanged(
+    /// Copies a version, and what is attached to it.
+    async fn copy_version(
         &self,
         version: &Version,
         wanted: &Platforms,
     ) -> Result<Published, Error> {
+        let (published, index) = match (self.settled(version).await?, &self.options.rebuild) {
+            (Some(settled), _) => settled,
+            (None, None) => self.copy_unchanged(version, wanted).await?,
+            (None, Some(platforms)) => self.rebuild(version, platforms, wanted).await?,
+        };
+        match self.draft {
+            Some(_) => Ok(published),
+            None => self.carry(version, &index, published).await,
+        }
+    }
+
+    /// Copies a version with its index unchanged, or notes it in the draft. Returns the index, too.
+    async fn copy_unchanged(
+        &self,
+        version: &Version,
+        wanted: &Platforms,
+    ) -> Result<(Published, RawManifest), Error> {
         let mut stored = StoredVersion::read(&self.from, version, self.trust(version)).await?;
         stored.release = self.locked(stored.release)?;
         self.reporter.report(stored.release.event());
@@ -264,9 +288,11 @@ impl<'a> Journey<'a> {
         if let Some(problem) = stored.unproven().filter(|_| requires_proof) {
             return Err(Error::in_read_store(problem));
         }
+        let root = stored.index.root.clone();
         if let Some(draft) = self.draft {
-            let added = draft.add(&stored, &self.from.repo, &self.to);
-            return added.map_err(Error::in_destination);
+            let attached = self.attached(version, &root).await?;
+            let added = draft.add(&stored, &attached, &self.from.repo, &self.to);
+            return Ok((added.map_err(Error::in_destination)?, root));
         }
         let StoredVersion {
             release,
@@ -282,7 +308,7 @@ impl<'a> Journey<'a> {
             evidence: evidence.as_ref().map(content),
             ..Edition::of(release)
         };
-        self.publish(version, edition).await
+        Ok((self.publish(version, edition).await?, root))
     }
 
     /// Copies all or some platforms of a version with a new index.
@@ -291,7 +317,7 @@ impl<'a> Journey<'a> {
         version: &Version,
         platforms: &Platforms,
         wanted: &Platforms,
-    ) -> Result<Published, Error> {
+    ) -> Result<(Published, RawManifest), Error> {
         let platforms = match platforms {
             Platforms::All => wanted,
             platforms => platforms,
@@ -307,6 +333,7 @@ impl<'a> Journey<'a> {
             return Err(Error::in_read_store(problem));
         }
         let evidence = examined.evidence.take();
+        let index = examined.artifact.raw.clone();
         // A copy that keeps the index of another provider is refused instead.
         let release = examined.accepted(&self.from.provider, self.reporter);
         let release = self.locked(release.map_err(Error::in_read_store)?)?;
@@ -324,7 +351,7 @@ impl<'a> Journey<'a> {
                 edition.evidence = Some(content);
             }
         }
-        self.publish(version, edition).await
+        Ok((self.publish(version, edition).await?, index))
     }
 
     async fn publish(
@@ -355,9 +382,9 @@ impl<'a> Journey<'a> {
         Ok(publish(&edition, &self.to, &options, self.reporter).await?)
     }
 
-    /// The outcome for a version that the destination already has, as far as this can be decided without verifying it; `None` if the
-    /// version has to be read and verified.
-    async fn settled(&self, version: &Version) -> Result<Option<Published>, Error> {
+    /// The outcome for a version that the destination already has, and its index, as far as this can be decided without verifying it; `None` if
+    /// the version has to be read and verified.
+    async fn settled(&self, version: &Version) -> Result<Option<(Published, RawManifest)>, Error> {
         let [tag, evidence] = stored_version::tags(version)?;
         let has_own_rule = self.options.trust.has_own_rule(&self.from.provider)
             || self.locked.contains_key(version);
@@ -376,7 +403,8 @@ impl<'a> Journey<'a> {
         }
         let reference = self.to.reference(&tag, &digest);
         let subject = (&self.from.provider, version);
-        Ok(Some(Published::present(subject, reference, &artifact, &[])))
+        let published = Published::present(subject, reference, &artifact, &[]);
+        Ok(Some((published, artifact.raw)))
     }
 
     /// Whether the first of these tags refers to the given index, and nothing is missing below any of them.

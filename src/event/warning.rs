@@ -51,6 +51,9 @@ pub enum Warning {
     /// The copy of an unchanged index has more platforms than the wanted ones.
     #[error("the copy has {} too, because its index stays as it is", listed(.0, MANY))]
     FurtherPlatforms(Vec<Platform>),
+    /// What other tools attached to a version is not copied, or not all of it.
+    #[error("leaves out what is attached to it: {}", printable(.0))]
+    LeftAttached(String),
     /// A filesystem mirror has only unpacked packages of a version for these platforms.
     #[error("{version} is only unpacked for {}: the author's zip cannot be made again from that", listed(.platforms, MANY))]
     OnlyUnpacked {

@@ -66,6 +66,7 @@ pub mod manifest;
 mod parsed;
 mod part;
 pub mod reference;
+pub mod referrers;
 pub mod refusal;
 pub mod repository_name;
 mod tag_names;
@@ -79,12 +80,16 @@ pub use index::Index;
 pub use manifest::Layer;
 pub use part::Part;
 pub use reference::{Repository, Tag};
+pub use referrers::Referrers;
 pub use refusal::Refusal;
 pub use tag_names::TagNames;
 pub use tags::Tags;
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 
+use crate::digest::Digest;
 use crate::json;
 use crate::release::Expected;
 
@@ -200,6 +205,27 @@ pub fn parts(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
 /// The errors of [`parts`].
 pub fn children(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
     pointed_at(bytes, &["config", "subject"])
+}
+
+/// The digests of the manifests that an index names.
+///
+/// # Errors
+/// The bytes are not a valid index, so its references are unknown.
+pub fn manifests(index: &[u8]) -> Result<BTreeSet<Digest>, Refusal> {
+    let parts = parts(index).map_err(|source| Refusal::unread(Part::Index, source))?;
+    let manifests = parts.iter().filter(|part| part.may_refer_to_others());
+    let digests = manifests.filter_map(|part| part.digest.parse().ok());
+    Ok(digests.collect())
+}
+
+/// The digest of the manifest that this one is attached to.
+///
+/// # Errors
+/// The errors of [`parts`].
+pub fn subject(manifest: &[u8]) -> Result<Option<Digest>, json::Error> {
+    let mut manifest = json::Object::parse(manifest)?;
+    let subject = manifest.object("subject", Descriptor::read)?;
+    Ok(subject.and_then(|subject| subject.digest.parse().ok()))
 }
 
 fn pointed_at(bytes: &[u8], members: &[&'static str]) -> Result<Vec<Descriptor>, json::Error> {

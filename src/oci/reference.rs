@@ -87,7 +87,7 @@ impl fmt::Display for Repository {
 
 /// A tag in the grammar of the OCI distribution specification: a letter, digit or `_`, followed by up to 127 of these, `.` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Tag(String);
+pub struct Tag(pub(super) String);
 
 impl Tag {
     /// Parses a tag.

@@ -31,6 +31,7 @@ use crate::blob::{self, BlobInfo, BlobSource, Body, Opened, ReadError};
 use crate::digest::Digest;
 use crate::disk::{self, Blocks, temp_file};
 use crate::jobs::{in_thread, locked};
+use crate::oci::referrers::subject_of;
 use crate::oci::tags::MOST_TAGS;
 use crate::oci::{Descriptor, Part as Document, REF_NAME, Repository, Tag, Tags, tags};
 use crate::release::Expected;
@@ -428,10 +429,12 @@ fn read_index(bytes: Vec<u8>) -> Option<TagLists> {
 }
 
 impl Contents {
-    /// Whether its versions are those of these tags, which have no others.
+    /// Whether its versions are those of these tags, which have no others but those of attachments.
     fn is_of(&self, tags: &TagLists) -> bool {
         let tagged = tags.iter().flat_map(|(repository, tags)| {
-            let tags = tags.iter();
+            let tags = tags
+                .iter()
+                .filter(|(tag, _)| subject_of(tag.as_str()).is_none());
             tags.map(move |(tag, one)| (format!("{repository}/{tag}"), one.digest.clone()))
         });
         let listed = self.versions.iter().flat_map(|one| {

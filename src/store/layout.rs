@@ -143,11 +143,7 @@ impl Layout {
     /// A document cannot be read. Its references are unknown, so no blob may be treated as unused.
     async fn in_use(&self, repository: &Repository) -> Result<HashSet<String>, Error> {
         let mut used = HashSet::new();
-        let mut open: Vec<Descriptor> = self
-            .index(repository)?
-            .unwrap_or_default()
-            .descriptors()
-            .collect();
+        let mut open = self.descriptors(repository)?;
         let what = Part::Blob;
         while let Some(descriptor) = open.pop() {
             if !used.insert(descriptor.digest.clone()) || !descriptor.may_refer_to_others() {
@@ -159,6 +155,12 @@ impl Layout {
             }
         }
         Ok(used)
+    }
+
+    /// All entries of `index.json`.
+    pub(super) fn descriptors(&self, repository: &Repository) -> Result<Vec<Descriptor>, Error> {
+        let index = self.index(repository)?.unwrap_or_default();
+        Ok(index.descriptors().collect())
     }
 
     pub(super) fn tags(&self, repository: &Repository) -> Result<Option<Vec<String>>, Error> {

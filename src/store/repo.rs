@@ -9,7 +9,10 @@ use super::{At, Bundle, Error, Store, StoreBlob, document};
 use crate::blob::proven;
 use crate::credentials::Credentials;
 use crate::digest::Digest;
-use crate::oci::{Descriptor, Evidence, Index, Part, RawManifest, Repository, Tag, manifest};
+use crate::oci::{
+    self, Descriptor, Evidence, Index, Part, REF_NAME, RawManifest, Refusal, Repository, Tag,
+    manifest,
+};
 use crate::place::Place;
 use crate::platform::Platform;
 use crate::release::Expected;
@@ -138,6 +141,43 @@ impl Repo {
         let entry = self.entry(tag)?;
         let expected = entry.map(|entry| entry.expected_of(At::Tag(tag).part()));
         Ok(expected.transpose()?.map(|expected| expected.digest))
+    }
+
+    /// What is attached to a manifest, if the registry lists it; `None` if it does not. In other stores, and then too, the tag of a list does.
+    ///
+    /// # Errors
+    /// The registry fails, or its list is no list of referrers.
+    pub async fn referrers(&self, subject: &Digest) -> Result<Option<Vec<Descriptor>>, Error> {
+        let Store::Registry(registry) = &self.store else {
+            return Ok(None);
+        };
+        let listed = registry.referrers(&self.name, subject).await?;
+        let read = |text: String| Descriptor::of(serde_json::from_str(&text)?);
+        let listed = listed.map(|all| all.into_iter().map(read).collect());
+        let unread = |source| Refusal::unread(Part::Tag, source);
+        Ok(listed.transpose().map_err(unread)?)
+    }
+
+    /// The manifests without a tag in a layout that are attached to another one, with its digest: other tools attach them so.
+    ///
+    /// # Errors
+    /// The layout cannot be read.
+    pub async fn untagged(&self) -> Result<Vec<(Digest, Descriptor)>, Error> {
+        let mut found = Vec::new();
+        let entries = match &self.store {
+            Store::Layout(layout) => layout.descriptors(&self.name)?,
+            Store::Registry(_) | Store::Bundle(_) => Vec::new(),
+        };
+        for entry in entries {
+            if entry.annotations.contains_key(REF_NAME) || !entry.may_refer_to_others() {
+                continue;
+            }
+            // What cannot be read is not attached to anything.
+            let raw = self.manifest(At::Entry(&entry)).await.ok().flatten();
+            let subject = raw.and_then(|raw| oci::subject(&raw.bytes).ok().flatten());
+            found.extend(subject.map(|subject| (subject, entry)));
+        }
+        Ok(found)
     }
 
     /// The manifest that a tag refers to in a store of files.

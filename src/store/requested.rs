@@ -11,6 +11,8 @@ pub enum Requested {
     Repositories,
     /// A page of the list of a repository's tags.
     Tags,
+    /// A page of the list of what is attached to a manifest.
+    Referrers,
     /// A manifest or an index that is read.
     Manifest,
     /// A manifest or an index that is written.
@@ -45,6 +47,7 @@ impl fmt::Display for Requested {
             Self::Version => "registry's version",
             Self::Repositories => "list of repositories",
             Self::Tags => "list of tags",
+            Self::Referrers => "list of referrers",
             Self::Manifest | Self::NewManifest | Self::Deletion => "manifest",
             Self::Blob => "blob",
             Self::Upload => "upload",

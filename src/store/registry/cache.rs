@@ -21,6 +21,8 @@ pub(super) struct RegistryCache {
     pub(super) refuses_mounts: bool,
     /// Whether the registry has taken or refused the media types of evidence.
     pub(super) takes_evidence: Option<bool>,
+    /// Whether the registry has no lists of referrers.
+    pub(super) lists_no_referrers: bool,
     /// Repositories that had no tag, so that no blob is expected in them.
     pub(super) empty: BTreeSet<String>,
     /// The length of chunks that worked after an upload in one request had failed.

@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 
 use super::auth::Scope;
-use super::pages::List;
+use super::pages::{List, text};
 use super::{Error, Registry, Repository, answer};
 use crate::http::{Request, Retry};
 use crate::store::Requested;
@@ -15,6 +15,7 @@ const MOST_REPOSITORIES: usize = 100_000;
 const REPOSITORIES: List = List {
     what: Requested::Repositories,
     member: "repositories",
+    item: text,
     most: MOST_REPOSITORIES,
 };
 

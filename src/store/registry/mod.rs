@@ -19,6 +19,7 @@ pub mod headers;
 mod manifest_rejection;
 mod manifests;
 mod pages;
+mod referrers;
 mod session;
 mod tag_moves;
 mod tags;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use reqwest::Method;
 use reqwest::header::ACCEPT;
+use serde_json::value::RawValue;
 use url::Url;
 
 use super::auth::Scope;
@@ -26,6 +27,8 @@ pub(super) struct List {
     pub(super) what: Requested,
     /// The member of each page that has the items.
     pub(super) member: &'static str,
+    /// Reads an item.
+    pub(super) item: fn(&RawValue) -> Result<String, json::Error>,
     /// The most items.
     pub(super) most: usize,
 }
@@ -77,7 +80,7 @@ impl Registry {
                 });
             }
             let most = list.most - items.len();
-            let read = items_of(answer.body(), list.member, most);
+            let read = items_of(answer.body(), list, most);
             let read = read.map_err(|source| match source.fault {
                 Fault::TooMany { .. } => list.too_long(answer.shown()),
                 _ => Error::Document {
@@ -99,9 +102,14 @@ impl Registry {
     }
 }
 
+/// An item that is a text.
+pub(super) fn text(item: &RawValue) -> Result<String, json::Error> {
+    Ok(serde_json::from_str(item.get())?)
+}
+
 /// The items of a page. An object without the list, such as an error that came with status 200, is not an empty page.
-fn items_of(body: &[u8], name: &'static str, most: usize) -> Result<Vec<String>, json::Error> {
+fn items_of(body: &[u8], list: &List, most: usize) -> Result<Vec<String>, json::Error> {
     let mut object = Object::parse(body)?;
-    object.must_have(name)?;
-    object.texts(name, most)
+    object.must_have(list.member)?;
+    object.list(list.member, most, list.item)
 }

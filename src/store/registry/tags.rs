@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 
 use super::auth::Scope;
-use super::pages::List;
+use super::pages::{List, text};
 use super::{Error, Registry, Repository, answer};
 use crate::oci::tags::MOST_TAGS;
 use crate::store::Requested;
@@ -11,6 +11,7 @@ use crate::store::Requested;
 const TAGS: List = List {
     what: Requested::Tags,
     member: "tags",
+    item: text,
     most: MOST_TAGS,
 };
 

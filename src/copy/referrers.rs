@@ -1,0 +1,362 @@
+//! Carries what other tools attached to a version: signatures, SBOMs and attestations, and what is attached to these.
+//!
+//! No signature of the author covers them, and tfoci does not interpret them. They are attached to a digest, so they travel with an index that stays
+//! as it is. In a store that does not list referrers itself, tfoci adds them to the list that is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Journey;
+use super::error::Error;
+use crate::digest::Digest;
+use crate::error::{FEW, listed};
+use crate::event::{Event, Subject, Transfer, Warning};
+use crate::oci::referrers::{self, subject_of};
+use crate::oci::{EMPTY_BYTES, Part, RawManifest, Referrers, Refusal, Tag, manifests, parts};
+use crate::outcome::{AttachedBlobs, Change, Problem, Published};
+use crate::publish::ContentGraph;
+use crate::release::Expected;
+use crate::store::{self, At, Lookup, Move, OtherWriters, PutError, Tagged};
+use crate::version::Version;
+
+/// How deep attachments of attachments are followed. A signature of an SBOM has depth 2.
+const DEEPEST: usize = 4;
+/// The most manifests that are read for a version, and their bytes, which are in memory at once.
+const MOST: usize = 1_000;
+const LARGEST: u64 = 4 << 20;
+/// The most bytes of their blobs. The SBOM of a large provider has some megabytes.
+const LARGEST_BLOBS: u64 = 256 << 20;
+/// How often tfoci tries to add to a list that others change, too.
+const ATTEMPTS: u32 = 8;
+
+/// What a tag that names its subject leads to: a list of referrers, or a signature of cosign 2.
+pub(super) struct Attached {
+    pub(super) tag: Tag,
+    subject: Digest,
+    pub(super) content: ContentGraph<Expected>,
+}
+
+/// What is attached to a version, as far as it was read.
+#[derive(Default)]
+struct Found {
+    attached: Vec<Attached>,
+    /// The manifests of the last level, to which more may be attached.
+    next: Vec<Digest>,
+    /// What is not copied.
+    left: BTreeSet<String>,
+    manifests: usize,
+    held: u64,
+    blobs: u64,
+}
+
+impl Found {
+    /// Counts a manifest of this size.
+    fn count(&mut self, size: u64) -> Result<(), store::Error> {
+        self.manifests += 1;
+        self.held = self.held.saturating_add(size);
+        match self.manifests {
+            0..=MOST => within(Part::Manifest, LARGEST, self.held),
+            _ => Err(store::Error::TooManyParts { limit: MOST }),
+        }
+    }
+
+    fn add(&mut self, one: Attached) -> Result<(), store::Error> {
+        let below = one.content.manifests.iter().flatten();
+        for Expected { digest, size } in below.chain([&one.content.root]).map(|one| one.expected) {
+            self.count(size)?;
+            self.next.push(digest);
+        }
+        let blobs = one.content.blobs.iter().map(|blob| blob.size);
+        self.blobs = blobs.fold(self.blobs, u64::saturating_add);
+        self.attached.push(one);
+        within(Part::Blob, LARGEST_BLOBS, self.blobs)
+    }
+}
+
+fn within(what: Part, limit: u64, size: u64) -> Result<(), store::Error> {
+    match size > limit {
+        true => Err(store::Error::TooLarge { what, limit, size }),
+        false => Ok(()),
+    }
+}
+
+/// The tags that name a subject, by subject.
+pub(super) fn tags<'a>(names: impl Iterator<Item = &'a String>) -> BTreeMap<Digest, Vec<Tag>> {
+    let mut all: BTreeMap<Digest, Vec<Tag>> = BTreeMap::new();
+    for name in names {
+        if let (Some(subject), Ok(tag)) = (subject_of(name), Tag::parse(name)) {
+            all.entry(subject).or_default().push(tag);
+        }
+    }
+    all
+}
+
+impl Journey<'_> {
+    /// Reads what is attached to an index, to its platform manifests, and to what is attached.
+    pub(super) async fn attached(
+        &self,
+        version: &Version,
+        index: &RawManifest,
+    ) -> Result<Vec<Attached>, Error> {
+        let mut found = Found::default();
+        if self.options.referrers != Referrers::None {
+            let read = self.read_attached(index, &mut found).await;
+            read.map_err(Error::unread)?;
+        }
+        if !found.left.is_empty() {
+            let left: Vec<String> = found.left.into_iter().collect();
+            let text = format!("`--referrers all` copies {}", listed(&left, FEW));
+            self.left_attached(version, text);
+        }
+        Ok(found.attached)
+    }
+
+    /// A registry that lists referrers is only asked for those of the platform manifests if the index has some.
+    async fn read_attached(
+        &self,
+        index: &RawManifest,
+        found: &mut Found,
+    ) -> Result<(), store::Error> {
+        let mut subjects = vec![index.expected.digest];
+        let (mut seen, mut is_listed) = (BTreeSet::new(), true);
+        for depth in 0..=DEEPEST {
+            for subject in subjects.iter().filter(|subject| seen.insert(**subject)) {
+                self.read_attached_to(subject, is_listed, found).await?;
+            }
+            subjects = std::mem::take(&mut found.next);
+            if depth == 0 {
+                is_listed = !subjects.is_empty();
+                subjects.extend(manifests(&index.bytes)?);
+            }
+            if subjects.is_empty() {
+                return Ok(());
+            }
+        }
+        Err(store::Error::TooManyParts { limit: MOST })
+    }
+
+    /// Reads what is attached to one manifest.
+    async fn read_attached_to(
+        &self,
+        subject: &Digest,
+        is_listed: bool,
+        found: &mut Found,
+    ) -> Result<(), store::Error> {
+        let repo = &self.from.repo;
+        let mut candidates = Vec::new();
+        let list = Tag::of_referrers(subject);
+        if is_listed {
+            candidates.extend(repo.referrers(subject).await?.unwrap_or_default());
+        }
+        let untagged = self.untagged.iter().filter(|(one, _)| one == subject);
+        candidates.extend(untagged.map(|(_, entry)| entry.clone()));
+        for tag in self.attached_tags.get(subject).into_iter().flatten() {
+            if *tag != list && !self.options.referrers.has_tag(tag) {
+                found.left.insert(format!("the tag {tag}"));
+                continue;
+            }
+            match repo.manifest(At::Tag(tag)).await? {
+                Some(root) if *tag == list => {
+                    candidates.extend(parts(&root.bytes).map_err(unread)?);
+                }
+                Some(root) => found.add(Attached {
+                    tag: tag.clone(),
+                    subject: *subject,
+                    content: ContentGraph::read(repo, root).await?,
+                })?,
+                None => {}
+            }
+        }
+        let mut entries = BTreeMap::new();
+        for candidate in candidates {
+            if entries.contains_key(&candidate.digest) {
+                continue;
+            }
+            let Some(raw) = repo.manifest(At::Entry(&candidate)).await? else {
+                continue;
+            };
+            found.count(raw.expected.size)?;
+            let raw = RawManifest {
+                media_type: candidate.media_type,
+                ..raw
+            };
+            let Some(entry) = referrers::entry(&raw, subject).map_err(unread)? else {
+                continue;
+            };
+            let artifact_type = entry.artifact_type.as_deref().unwrap_or_default();
+            match self.options.referrers.has_type(artifact_type) {
+                true => drop(entries.insert(candidate.digest, entry)),
+                false => drop(found.left.insert(artifact_type.to_owned())),
+            }
+        }
+        let entries: Vec<_> = entries.into_values().collect();
+        if !entries.is_empty() {
+            let root = referrers::list(&entries).map_err(unread)?;
+            found.add(Attached {
+                tag: list,
+                subject: *subject,
+                content: ContentGraph::read(repo, root).await?,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is attached to the index of a version that the destination has now.
+    pub(super) async fn carry(
+        &self,
+        version: &Version,
+        index: &RawManifest,
+        mut published: Published,
+    ) -> Result<Published, Error> {
+        let attached = self.attached(version, index).await?;
+        if attached.is_empty() {
+            return Ok(published);
+        }
+        if published.digest != index.expected.digest {
+            self.left_attached(version, "the copy has another index".to_owned());
+            return Ok(published);
+        }
+        let dry_run = self.options.dry_run;
+        let _lock = match dry_run {
+            true => None,
+            false => {
+                let lock = self.to.lock(false, &**self.reporter).await;
+                lock.map_err(Error::in_destination)?
+            }
+        };
+        let before = published.beside.unwrap_or_default();
+        let mut beside = before;
+        for one in &attached {
+            match self.put(version, one, &mut beside).await {
+                Ok(true) if published.status == Change::Present => {
+                    published.status = Change::Updated;
+                }
+                Ok(_) => {}
+                Err(Error::To(Problem::Store(error))) if error.is_unsupported_artifact() => {
+                    self.left_attached(version, error.to_string());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if dry_run {
+            published.status = published.status.planned();
+        }
+        published.beside = beside.if_any();
+        published.bytes += beside.moved - before.moved;
+        Ok(published)
+    }
+
+    /// Writes one of them, unless it is there. Returns whether it was not.
+    async fn put(
+        &self,
+        version: &Version,
+        one: &Attached,
+        beside: &mut AttachedBlobs,
+    ) -> Result<bool, Error> {
+        for _ in 0..ATTEMPTS {
+            let plan = self.root(version, one).await;
+            let Some((root, was)) = plan.map_err(Error::in_destination)? else {
+                return Ok(false);
+            };
+            self.put_below(version, one, beside).await?;
+            let Some(root) = root.filter(|_| !self.options.dry_run) else {
+                return Ok(true);
+            };
+            let moves = [Move {
+                tag: &one.tag,
+                to: &root,
+                was: was.as_ref(),
+            }];
+            let nothing = std::future::ready(Ok(()));
+            let moved = self.to.tag(nothing, &moves, OtherWriters::Possible).await;
+            if moved.map_err(Error::in_destination)? == Tagged::Moved {
+                return Ok(true);
+            }
+        }
+        let attempts = ATTEMPTS;
+        Err(Error::To(Problem::Contended { attempts }))
+    }
+
+    /// What the tag has to refer to, and to what it refers: no manifest if the registry lists referrers itself. `None` if everything is there.
+    async fn root(
+        &self,
+        version: &Version,
+        one: &Attached,
+    ) -> Result<Option<(Option<RawManifest>, Option<Digest>)>, store::Error> {
+        let own = &one.content.root;
+        let is_list = one.tag == Tag::of_referrers(&one.subject);
+        let known = match is_list {
+            true => self.to.referrers(&one.subject).await?,
+            false => None,
+        };
+        if let Some(known) = known {
+            let has = |digest: &Digest| known.iter().any(|one| one.digest == digest.to_string());
+            let is_there = manifests(&own.bytes)?.iter().all(has);
+            return Ok((!is_there).then_some((None, None)));
+        }
+        let Some(there) = self.to.manifest(At::Tag(&one.tag)).await? else {
+            return Ok(Some((Some(own.clone()), None)));
+        };
+        let was = there.expected.digest;
+        let root = match is_list {
+            true => referrers::merged(&there, own).map_err(unread)?,
+            false => own.clone(),
+        };
+        if root.expected.digest == was {
+            return Ok(None);
+        }
+        if !is_list {
+            let text = format!("the tag {} refers to another manifest there", one.tag);
+            self.left_attached(version, text);
+            return Ok(None);
+        }
+        Ok(Some((Some(root), Some(was))))
+    }
+
+    /// Writes the blobs and manifests below a tag.
+    async fn put_below(
+        &self,
+        version: &Version,
+        one: &Attached,
+        beside: &mut AttachedBlobs,
+    ) -> Result<(), Error> {
+        let dry_run = self.options.dry_run;
+        for blob in &one.content.blobs {
+            let stored = self.from.repo.blob(*blob);
+            let transfer = match dry_run {
+                true => Ok(Transfer::Planned),
+                false => self.to.put_blob(&stored, Lookup::First).await,
+            };
+            let transfer = transfer.map_err(|error| match error {
+                PutError::Store(error) => Error::in_destination(error),
+                PutError::Source(error) => {
+                    Error::unread(store::Error::reading(Part::Blob, blob.digest, error))
+                }
+            })?;
+            if blob.digest == Digest::of(EMPTY_BYTES) {
+                continue;
+            }
+            beside.add(blob.size, transfer);
+            self.reporter.report(Event::AttachedFinished {
+                subject: Subject::version(&self.from.provider, version),
+                digest: blob.digest,
+                size: blob.size,
+                transfer,
+            });
+        }
+        for manifest in one.content.manifests.iter().flatten().filter(|_| !dry_run) {
+            let put = self.to.put_manifest(manifest).await;
+            put.map_err(Error::in_destination)?;
+        }
+        Ok(())
+    }
+
+    fn left_attached(&self, version: &Version, text: String) {
+        let subject = Subject::version(&self.from.provider, version);
+        let warning = Warning::LeftAttached(text);
+        self.reporter.report(Event::Warning { subject, warning });
+    }
+}
+
+fn unread(source: crate::json::Error) -> store::Error {
+    Refusal::unread(Part::Manifest, source).into()
+}

@@ -1,0 +1,131 @@
+//! What other tools attach to a manifest: signatures, SBOMs and attestations.
+//!
+//! An attached manifest, a *referrer*, names the other one as its `subject` (OCI distribution specification 1.1, "Listing Referrers"). Some registries
+//! list the referrers of a manifest. For others, and in files, an index lists them. Its tag is the digest of the subject, `sha256-HEX`. The lists
+//! that tfoci writes have the entries that a registry would list, sorted by digest, so that all stores have the same one. Cosign 2 uses no subject: it
+//! adds `.sig`, `.att` or `.sbom` to that tag.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{Descriptor, INDEX, MOST_ENTRIES, RawManifest, Tag, annotations};
+use crate::digest::Digest;
+use crate::json::{self, Object};
+use crate::release::Expected;
+
+/// How the artifact types begin that are copied by default.
+const KNOWN_TYPES: [&str; 6] = [
+    "application/vnd.dev.sigstore.bundle",
+    "application/vnd.dev.cosign.artifact.sig",
+    "application/vnd.dev.cosign.artifact.att",
+    "application/vnd.cncf.notary.signature",
+    "application/spdx",
+    "application/vnd.cyclonedx",
+];
+/// How the tags of cosign end that are copied by default.
+const KNOWN_TAGS: [&str; 3] = [".sig", ".att", ".sbom"];
+
+/// Which attachments are copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Referrers {
+    /// Signatures, SBOMs and attestations of the common tools.
+    #[default]
+    Known,
+    /// Everything.
+    All,
+    /// Nothing.
+    None,
+}
+
+impl Referrers {
+    /// Whether attachments of this artifact type are copied.
+    pub fn has_type(self, artifact_type: &str) -> bool {
+        self == Self::All || KNOWN_TYPES.iter().any(|one| artifact_type.starts_with(one))
+    }
+
+    /// Whether what this tag of cosign refers to is copied.
+    pub fn has_tag(self, tag: &Tag) -> bool {
+        self == Self::All || KNOWN_TAGS.iter().any(|end| tag.as_str().ends_with(end))
+    }
+}
+
+impl Tag {
+    /// The tag of the list of what is attached to a manifest.
+    pub fn of_referrers(subject: &Digest) -> Self {
+        Self(subject.to_string().replacen(':', "-", 1))
+    }
+}
+
+/// The digest of the subject in a tag such as `sha256-HEX` or `sha256-HEX.sig`.
+pub fn subject_of(tag: &str) -> Option<Digest> {
+    let hex = tag.strip_prefix("sha256-")?.get(..64)?;
+    format!("sha256:{hex}").parse().ok()
+}
+
+/// The entry of a list for a manifest; `None` if it is not attached to this subject.
+///
+/// # Errors
+/// The bytes are not those of a manifest.
+pub fn entry(raw: &RawManifest, subject: &Digest) -> Result<Option<Descriptor>, json::Error> {
+    if super::subject(&raw.bytes)?.as_ref() != Some(subject) {
+        return Ok(None);
+    }
+    let mut manifest = Object::parse(&raw.bytes)?;
+    let artifact_type = manifest.text("artifactType")?;
+    let config = manifest.object("config", Descriptor::read)?;
+    let config = config.map(|config| config.media_type).unwrap_or_default();
+    Ok(Some(Descriptor {
+        artifact_type: Some(match artifact_type.as_str() {
+            "" => config,
+            _ => artifact_type,
+        }),
+        annotations: annotations::take(&mut manifest, |_| true)?,
+        ..Descriptor::new(&raw.media_type, raw.expected)
+    }))
+}
+
+/// A list with these entries.
+///
+/// # Errors
+/// None for descriptors.
+pub fn list(entries: &impl Serialize) -> Result<RawManifest, json::Error> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct List<'a, E> {
+        schema_version: u8,
+        media_type: &'static str,
+        manifests: &'a E,
+    }
+    let bytes = serde_json::to_vec(&List {
+        schema_version: 2,
+        media_type: INDEX,
+        manifests: entries,
+    })?;
+    Ok(RawManifest {
+        media_type: INDEX.to_owned(),
+        artifact_type: None,
+        expected: Expected::of(&bytes),
+        bytes: bytes.into(),
+    })
+}
+
+/// The list of a store with the entries of another list, too. Its own entries stay as they are.
+///
+/// # Errors
+/// One of them is not an index, or they have too many entries together.
+pub fn merged(own: &RawManifest, more: &RawManifest) -> Result<RawManifest, json::Error> {
+    let read = |list: &RawManifest| {
+        let mut object = Object::parse(&list.bytes)?;
+        object.list("manifests", MOST_ENTRIES, |raw: &RawValue| {
+            Ok((Descriptor::of(raw)?.digest, raw.to_owned()))
+        })
+    };
+    let (own, more) = (read(own)?, read(more)?);
+    let is_new = |digest: &String| own.iter().all(|(known, _)| known != digest);
+    let new = more.iter().filter(|(digest, _)| is_new(digest));
+    let entries: Vec<&RawValue> = own.iter().chain(new).map(|(_, raw)| &**raw).collect();
+    if entries.len() > MOST_ENTRIES {
+        return Err(json::Error::too_many(json::Counted::Items, MOST_ENTRIES));
+    }
+    list(&entries)
+}
