@@ -1,21 +1,24 @@
 //! Removal: the inverse of publishing.
 //!
-//! For each version, in this order: the **signatures** and the like whose fallback tags name its index; the **index**, with the tag; each **platform
-//! manifest** that no other index of the repository names; its **evidence last**. So an `evidence-V` without `V` marks a removal that was cut short,
-//! and the next run finishes it: a platform manifest is a function of a package's digest, size and name, which the checksum document and the store
-//! tell. Where a version has no evidence, its index goes last instead, so that the version is listed until it is gone. A layout forgets the tags, and
-//! then deletes what no tag refers to.
+//! For each version, in this order: what is **attached** to its index, such as signatures; the **index**, with the tag; each **platform manifest** that
+//! no other index of the repository names, after what is attached to it; its **evidence last**. So an `evidence-V` without `V` marks a removal that
+//! was cut short, and the next run finishes it: a platform manifest is a function of a package's digest, size and name, which the checksum document
+//! and the store tell. Registries refuse to delete a manifest that an index still names, so a version without evidence has the same order, and its
+//! manifests are named beforehand. A layout forgets the tags, and then deletes what no tag refers to.
 //!
 //! Nobody else may write into the repository meanwhile: before each version the tags are listed again, and a new one ends the run.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::iter;
 
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::event::Reporter;
 use crate::examine::{StoredProvider, Versions};
-use crate::oci::{self, Part, Refusal, Tag, manifest};
+use crate::oci::referrers::subject_of;
+use crate::oci::{self, Tag, manifest};
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
 use crate::release::Expected;
@@ -41,29 +44,36 @@ pub struct Removal {
     children: BTreeSet<Digest>,
     #[serde(skip)]
     evidence: Option<Digest>,
-    /// What is attached to the index by tags that have its digest in their names.
-    #[serde(skip)]
-    attached: Vec<Attached>,
 }
 
-/// A manifest whose tag has the digest of an index in its name: a list of referrers, or a signature of cosign.
-#[derive(Clone, Debug)]
+/// What is attached to a manifest: a list of referrers, or a signature of cosign, with its tag, and then what it names; or what the registry lists.
+#[derive(Debug)]
 struct Attached {
-    tag: Tag,
-    /// It, and the manifests that it names.
-    manifests: BTreeSet<Digest>,
+    tag: Option<Tag>,
+    manifests: Vec<Digest>,
 }
 
-/// Several of each index, by its digest.
+/// Several of each manifest, by its digest.
 type Named<T> = BTreeMap<Digest, Vec<T>>;
+
+impl Removal {
+    /// What is left if the removal is cut short, and no later run finds: a version without evidence has left no trace then.
+    pub fn may_be_left(&self) -> impl Iterator<Item = &Digest> {
+        self.children.iter().filter(|_| self.evidence.is_none())
+    }
+}
 
 /// What goes of a provider.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// The versions, the oldest first.
     pub removals: Vec<Removal>,
-    /// How many indexes name each platform manifest.
+    /// How many indexes and lists name each manifest.
     names: HashMap<Digest, usize>,
+    /// What is attached to each manifest.
+    attached: Named<Attached>,
+    /// The manifests that were deleted.
+    deleted: BTreeSet<Digest>,
     /// The tags when it was made.
     tags: BTreeSet<String>,
 }
@@ -91,7 +101,7 @@ impl Plan {
         removed: &BTreeSet<Version>,
     ) -> Result<(), Problem> {
         let repo = &from.repo;
-        let (mut others, mut attached) = self.other_tags(from, listed).await?;
+        let mut others = self.other_tags(from, listed).await?;
         let mut indexes = Vec::new();
         for version in &listed.versions {
             let tag = Tag::of_version(version)?;
@@ -99,7 +109,7 @@ impl Plan {
             let Some(raw) = repo.manifest(At::Tag(&tag)).await? else {
                 continue;
             };
-            let children = children(&raw.bytes)?;
+            let children = oci::manifests(&raw.bytes).map_err(store::Error::from)?;
             self.count(&children);
             if !removed.contains(version) {
                 let names = others.entry(raw.expected.digest).or_default();
@@ -112,6 +122,8 @@ impl Plan {
             let named_by = others.get(&index).cloned().unwrap_or_default();
             if !named_by.is_empty() {
                 kept.extend(children.iter().copied());
+            } else if removed.contains(version) {
+                self.list_attached(repo, index, &children).await?;
             }
             if removed.contains(version) {
                 self.removals.push(Removal {
@@ -121,7 +133,6 @@ impl Plan {
                     index: Some(index),
                     children,
                     evidence: repo.digest(&Tag::of_evidence(version)?).await?,
-                    attached: attached.remove(&index).unwrap_or_default(),
                 });
             }
         }
@@ -133,9 +144,11 @@ impl Plan {
         &mut self,
         from: &StoredProvider,
         listed: &Versions,
-    ) -> Result<(Named<String>, Named<Attached>), Problem> {
+    ) -> Result<Named<String>, Problem> {
         let mut others: Named<String> = BTreeMap::new();
-        let mut attached: Named<Attached> = BTreeMap::new();
+        for (subject, entry) in from.repo.untagged().await? {
+            self.attach(subject, None, entry.digest.parse().into_iter().collect());
+        }
         for (name, _) in &listed.ignored {
             self.tags.insert(name.clone());
             let Ok(tag) = Tag::parse(name) else {
@@ -144,12 +157,10 @@ impl Plan {
             let Some(raw) = from.repo.manifest(At::Tag(&tag)).await? else {
                 continue;
             };
-            if let Some(subject) = subject(name) {
-                let mut manifests = children(&raw.bytes)?;
-                manifests.insert(raw.expected.digest);
-                self.count(&manifests);
-                let all = attached.entry(subject).or_default();
-                all.push(Attached { tag, manifests });
+            if let Some(subject) = subject_of(name) {
+                let below = oci::manifests(&raw.bytes).map_err(store::Error::from)?;
+                let manifests = iter::once(raw.expected.digest).chain(below);
+                self.attach(subject, Some(tag), manifests.collect());
                 continue;
             }
             let version = name.strip_prefix("evidence-");
@@ -158,16 +169,46 @@ impl Plan {
                 Some(version) if listed.versions.contains(&version) => {}
                 Some(version) => self.cut_short(from, version, &tag).await?,
                 None => {
-                    self.count(&children(&raw.bytes)?);
+                    self.count(&oci::manifests(&raw.bytes).map_err(store::Error::from)?);
                     let names = others.entry(raw.expected.digest).or_default();
                     names.push(name.clone());
                 }
             }
         }
-        Ok((others, attached))
+        Ok(others)
     }
 
-    fn count(&mut self, children: &BTreeSet<Digest>) {
+    /// Adds what a registry lists as attached to an index, and then to what is below it and attached to it.
+    async fn list_attached(
+        &mut self,
+        repo: &Repo,
+        index: Digest,
+        children: &BTreeSet<Digest>,
+    ) -> Result<(), Problem> {
+        let (mut open, mut seen) = (vec![index], BTreeSet::new());
+        while let Some(subject) = open.pop() {
+            let listed = repo.referrers(&subject).await?.unwrap_or_default();
+            let digests = listed.iter().filter_map(|one| one.digest.parse().ok());
+            let manifests: Vec<Digest> = digests.collect();
+            if manifests.is_empty() {
+                continue;
+            }
+            if subject == index {
+                open.extend(children);
+            }
+            open.extend(manifests.iter().filter(|one| seen.insert(**one)));
+            self.attach(subject, None, manifests);
+        }
+        Ok(())
+    }
+
+    fn attach(&mut self, subject: Digest, tag: Option<Tag>, manifests: Vec<Digest>) {
+        self.count(&manifests);
+        let all = self.attached.entry(subject).or_default();
+        all.push(Attached { tag, manifests });
+    }
+
+    fn count<'a>(&mut self, children: impl IntoIterator<Item = &'a Digest>) {
         for child in children {
             *self.names.entry(*child).or_default() += 1;
         }
@@ -205,7 +246,6 @@ impl Plan {
             index: None,
             children,
             evidence: evidence.map(|stored| stored.raw.expected.digest),
-            attached: Vec::new(),
         });
         Ok(())
     }
@@ -241,7 +281,7 @@ impl Plan {
     ) -> Result<(), Problem> {
         let _lock = to.lock(true, reporter).await?;
         let removals = std::mem::take(&mut self.removals);
-        let mut gone: Vec<Tag> = Vec::new();
+        let (mut gone, mut forgotten) = (Vec::new(), Vec::new());
         for removal in removals.iter().filter(|one| one.named_by.is_empty()) {
             let tags = to.tags().await?.unwrap_or_default();
             if tags.iter().any(|tag| !self.tags.contains(tag)) {
@@ -251,52 +291,58 @@ impl Plan {
                 Tag::of_version(&removal.version)?,
                 Tag::of_evidence(&removal.version)?,
             ]);
-            for attached in &removal.attached {
-                gone.push(attached.tag.clone());
-                self.delete(to, &attached.manifests).await?;
-            }
-            let (first, last) = match removal.evidence {
-                Some(evidence) => (removal.index, Some(evidence)),
-                None => (None, removal.index),
-            };
-            if let Some(index) = first {
+            if let Some(index) = removal.index {
+                self.detach(to, index, &mut gone).await?;
                 to.delete(&index).await?;
             }
-            self.delete(to, &removal.children).await?;
-            if let Some(last) = last {
-                to.delete(&last).await?;
+            let children = removal.children.iter().copied().collect();
+            self.delete(to, children, &mut gone).await?;
+            if let Some(evidence) = &removal.evidence {
+                to.delete(evidence).await?;
             }
-            on_removed(removal);
+            match to.registry_host() {
+                Some(_) => on_removed(removal),
+                None => forgotten.push(removal),
+            }
         }
-        to.untag(&gone).await?;
-        Ok(to.sweep().await?)
+        to.untag(&gone, &self.deleted)?;
+        to.sweep().await?;
+        forgotten.into_iter().for_each(on_removed);
+        Ok(())
     }
 
-    /// Deletes the manifests that nothing names any more.
-    async fn delete(&mut self, to: &RepoMut, manifests: &BTreeSet<Digest>) -> Result<(), Problem> {
+    /// Deletes the manifests that nothing names any more, each after what is attached to it. `gone` gets the tags.
+    async fn delete(
+        &mut self,
+        to: &RepoMut,
+        manifests: Vec<Digest>,
+        gone: &mut Vec<Tag>,
+    ) -> Result<(), Problem> {
         for manifest in manifests {
-            let names = self.names.entry(*manifest).or_default();
+            let names = self.names.entry(manifest).or_default();
             *names = names.saturating_sub(1);
             if *names == 0 {
-                to.delete(manifest).await?;
+                self.detach(to, manifest, gone).await?;
+                to.delete(&manifest).await?;
+                self.deleted.insert(manifest);
             }
         }
         Ok(())
     }
-}
 
-/// The digest in a tag such as `sha256-HEX` or `sha256-HEX.sig`.
-fn subject(tag: &str) -> Option<Digest> {
-    let hex = tag.strip_prefix("sha256-")?.get(..64)?;
-    format!("sha256:{hex}").parse().ok()
-}
-
-/// The manifests that an index names.
-fn children(bytes: &[u8]) -> Result<BTreeSet<Digest>, Problem> {
-    let parts = oci::parts(bytes);
-    let parts = parts.map_err(|source| store::Error::from(Refusal::unread(Part::Index, source)))?;
-    let manifests = parts.iter().filter(|part| part.may_refer_to_others());
-    Ok(manifests
-        .filter_map(|part| part.digest.parse().ok())
-        .collect())
+    /// Deletes what is attached to a manifest.
+    fn detach<'a>(
+        &'a mut self,
+        to: &'a RepoMut,
+        subject: Digest,
+        gone: &'a mut Vec<Tag>,
+    ) -> BoxFuture<'a, Result<(), Problem>> {
+        Box::pin(async move {
+            for attached in self.attached.remove(&subject).unwrap_or_default() {
+                gone.extend(attached.tag);
+                self.delete(to, attached.manifests, gone).await?;
+            }
+            Ok(())
+        })
+    }
 }

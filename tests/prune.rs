@@ -1,15 +1,21 @@
 //! `tfoci prune`: what stays, what goes, and that nothing is lost between.
 
 use std::collections::BTreeSet;
+use std::iter;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::author::Author;
 use crate::support::docker_registry::{Options, Program};
-use crate::support::registry::content::Manifest;
+use crate::support::origin::{Origin, Provider};
+use crate::support::registry::content::{Manifest, Repository};
 use crate::support::registry::{Fault, Personality, Registry, Setup};
 use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::scene::Run;
+use crate::support::tamper;
 
 const DEMO: &str = "registry.opentofu.org/acme/demo";
 const SIGNATURE: &str = r#"{"schemaVersion":2,"layers":[]}"#;
@@ -232,25 +238,131 @@ fn content(registry: &Registry) -> (BTreeSet<String>, BTreeSet<String>) {
     })
 }
 
+/// A run is refused or killed at each deletion; the next one leaves what an undisturbed one leaves.
 #[test]
 fn a_removal_that_was_cut_short_is_finished_by_the_next() {
     let author = Author::new();
     let (whole, store) = registry(&author, true);
-    let rules = "acme/demo --keep-newest 1 --yes";
     let before = whole.repository(DEMO, |content| content.clone());
-    prune(&author, &store, rules).succeeds();
-    let wanted = content(&whole);
-    assert_eq!(wanted.0.len(), 2);
-    assert_eq!(wanted.1.len(), 4);
-    let deletions = whole.count(|seen| seen.method == "DELETE");
-    assert_eq!(deletions, 8);
-    for nth in 1..=deletions {
+    for (rules, left) in [
+        ("acme/demo --keep-newest 1 --yes", (2, 4)),
+        // No version stays.
+        ("acme/demo@>=0 --yes", (0, 0)),
+    ] {
         whole.repository(DEMO, |content| *content = before.clone());
-        whole.fault(nth, |seen| seen.method == "DELETE", Fault::denied());
-        prune(&author, &store, rules).exits(1);
-        assert_ne!(content(&whole), wanted, "{nth}");
+        let earlier = whole.count(|seen| seen.method == "DELETE");
         prune(&author, &store, rules).succeeds();
-        assert_eq!(content(&whole), wanted, "{nth}");
+        let wanted = content(&whole);
+        assert_eq!((wanted.0.len(), wanted.1.len()), left);
+        let deletions = whole.count(|seen| seen.method == "DELETE") - earlier;
+        for nth in 1..=deletions {
+            whole.repository(DEMO, |content| *content = before.clone());
+            whole.fault(nth, |seen| seen.method == "DELETE", Fault::denied());
+            prune(&author, &store, rules).exits(1);
+            assert_ne!(content(&whole), wanted, "{nth}");
+            prune(&author, &store, rules).succeeds();
+            assert_eq!(content(&whole), wanted, "{nth}");
+            whole.repository(DEMO, |content| *content = before.clone());
+            kill_at(&author, &whole, &store, rules, nth);
+            // After the last deletion, there may be nothing that a run could name.
+            prune(&author, &store, rules);
+            assert_eq!(content(&whole), wanted, "{nth}");
+        }
+    }
+}
+
+/// Kills a run when the registry has done the nth deletion, and not answered.
+fn kill_at(author: &Author, registry: &Registry, store: &str, rules: &str, nth: usize) {
+    let victim: Arc<Mutex<Option<u32>>> = Arc::default();
+    let hit = Arc::clone(&victim);
+    let kill = Fault::after(move || {
+        let id = hit.lock().unwrap().unwrap().to_string();
+        let sent = Command::new("kill").args(["-s", "KILL", &id]).status();
+        assert!(sent.unwrap().success());
+    });
+    registry.fault(nth, |seen| seen.method == "DELETE", kill);
+    // Requests wait until the process id is known.
+    let mut known = victim.lock().unwrap();
+    let mut command = author.scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    command.args(["prune", "--plain-http", "127.0.0.1", "--from", store]);
+    command.args(rules.split_whitespace());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut killed = command.spawn().unwrap();
+    *known = Some(killed.id());
+    drop(known);
+    assert_eq!(killed.wait().unwrap().signal(), Some(9));
+}
+
+/// Four hundred versions, of which two lock files and a rule keep some.
+#[test]
+fn of_four_hundred_versions_the_exact_set_stays() {
+    let origin = Origin::of(Provider::many(1, 400, &["linux_amd64"]));
+    let author = Author::new();
+    let address = origin.address("acme/p0");
+    let ca = origin.write_ca(&author.scene);
+    let all = format!("{address}@>=1.0.0");
+    let mirror = ["mirror", &all, "--to", "oci-layout:all"];
+    let network = [
+        "--allow-private",
+        origin.host(),
+        "--ca-file",
+        ca.to_str().unwrap(),
+    ];
+    author.tfoci(&[&mirror[..], &network].concat()).succeeds();
+    for (path, version) in [("tree/a", "1.365.0"), ("tree/b", "1.380.0")] {
+        let text = format!("provider \"{address}\" {{\n  version = \"{version}\"\n}}\n");
+        author
+            .scene
+            .write(format!("{path}/.terraform.lock.hcl"), text);
+    }
+    let wanted = ["1.365.0", "1.380.0", "1.397.0", "1.398.0", "1.399.0"];
+    let programs = [Program::DockerRegistry, Program::Zot];
+    let programs = programs.map(|program| program.start(&Options::default()));
+    let registries = programs.iter().flatten();
+    let registries = registries.map(|one| format!("{}/{{namespace}}/{{type}}", one.host()));
+    // A tenth of them in registries, for the sake of time.
+    let stores = registries.map(|store| (store, 40));
+    for (store, count) in iter::once(("oci-layout:store".to_owned(), 400)).chain(stores) {
+        let some = format!("{address}@>=1.{}.0", 400 - count);
+        let copy = [
+            "copy",
+            &some,
+            "--from",
+            "oci-layout:all",
+            "--to",
+            &store,
+            "--plain-http",
+            "127.0.0.1",
+        ];
+        author.tfoci(&copy).succeeds();
+        let rules = format!("{address} --keep-newest 3 --keep-locked tree --format json");
+        let plan = prune(&author, &store, &rules).succeeds();
+        let plan = document(&plan);
+        assert_eq!(plan.0.len(), count - wanted.len());
+        let done = prune(&author, &store, &format!("{rules} --yes")).succeeds();
+        assert_eq!(document(&done), plan);
+        let list = [
+            "versions",
+            &address,
+            "--from",
+            &store,
+            "--plain-http",
+            "127.0.0.1",
+        ];
+        let listed = author.tfoci(&list).succeeds().stdout;
+        let mut listed: Vec<&str> = listed.lines().collect();
+        listed.sort_unstable();
+        assert_eq!(listed, wanted);
+        let verify = [
+            "verify",
+            &address,
+            "--deep",
+            "--from",
+            &store,
+            "--plain-http",
+            "127.0.0.1",
+        ];
+        author.tfoci(&verify).succeeds();
     }
 }
 
@@ -271,6 +383,23 @@ fn an_index_that_another_tag_names_stays_and_signatures_go_with_theirs() {
         content.tag(&format!("{}.sig", second.replace(':', "-")), &digest);
         digest
     });
+    // A tag of the user for one platform of a version that goes.
+    let child = registry.repository(DEMO, |content| {
+        let second = content.resolve("1.1.0").unwrap();
+        let mut index: Value = serde_json::from_slice(&content.manifests[&second].bytes).unwrap();
+        let child = index["manifests"][0]["digest"].as_str().unwrap().to_owned();
+        index["manifests"].as_array_mut().unwrap().truncate(1);
+        let bytes = index.to_string();
+        let digest = format!("sha256:{}", sha256(bytes.as_bytes()));
+        let media_type = content.manifests[&second].media_type.clone();
+        let manifest = Manifest {
+            media_type,
+            bytes: bytes.into(),
+        };
+        content.manifests.insert(digest.clone(), manifest);
+        content.tag("only-linux", &digest);
+        child
+    });
     let rules = "acme/demo --keep-newest 1 --format json --yes";
     let run = prune(&author, &store, rules).succeeds();
     let named = |version: &str| vec![version.to_owned()];
@@ -282,10 +411,66 @@ fn an_index_that_another_tag_names_stays_and_signatures_go_with_theirs() {
         "evidence-1.0.0",
         "evidence-1.2.0",
         "latest",
+        "only-linux",
     ];
     assert_eq!(tags, wanted.map(str::to_owned).into());
-    assert!(!manifests.contains(&signature));
-    assert_eq!(manifests.len(), 8);
+    assert!(!manifests.contains(&signature) && manifests.contains(&child));
+    assert_eq!(manifests.len(), 10);
+}
+
+/// Adds a manifest that is attached to another one. Returns its digest.
+fn attach(content: &mut Repository, subject: &str) -> String {
+    let subject = json!({"digest": subject, "size": 1, "mediaType": "x"});
+    let document = json!({"schemaVersion": 2, "layers": [], "subject": subject});
+    let manifest = Manifest {
+        media_type: "application/vnd.oci.image.manifest.v1+json".to_owned(),
+        bytes: document.to_string().into(),
+    };
+    let digest = format!("sha256:{}", sha256(&manifest.bytes));
+    content.manifests.insert(digest.clone(), manifest);
+    digest
+}
+
+/// What a registry lists goes with its subject, however deep; so does the tag of a platform's signature.
+#[test]
+fn what_is_attached_goes_with_its_version() {
+    let author = Author::new();
+    let setup = Setup::of(Personality::Plain).quirks(|quirks| {
+        (quirks.deletes, quirks.referrers) = (true, true);
+    });
+    let registry = setup.start();
+    let store = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
+    push(&author, &store, &["2.0.0"]);
+    let mut kept = content(&registry);
+    push(&author, &store, &["1.0.0"]);
+    registry.repository(DEMO, |content| {
+        let index = content.resolve("1.0.0").unwrap();
+        let sbom = attach(content, &index);
+        attach(content, &sbom);
+        let document: Value = serde_json::from_slice(&content.manifests[&index].bytes).unwrap();
+        let platform = document["manifests"][1]["digest"].as_str().unwrap();
+        let signature = attach(content, platform);
+        content.tag(&format!("{}.sig", platform.replace(':', "-")), &signature);
+        let stays = content.resolve("2.0.0").unwrap();
+        kept.1.insert(attach(content, &stays));
+    });
+    prune(&author, &store, "acme/demo@1.0.0 --yes").succeeds();
+    assert_eq!(content(&registry), kept);
+
+    // In a layout, as `oras attach` does it: without a tag.
+    push(&author, "oci-layout:store", &["1.0.0", "2.0.0"]);
+    let layout = author.scene.path("store").join(DEMO);
+    let index = tamper::tagged(&layout, "1.0.0");
+    let document = json!({"schemaVersion": 2, "layers": [], "subject": index});
+    let media_type = "application/vnd.oci.image.manifest.v1+json";
+    let entry = tamper::put(&layout, media_type, document.to_string().as_bytes());
+    tamper::tags(&layout, |tags| tags.push(entry.clone()));
+    prune(&author, "oci-layout:store", "acme/demo@1.0.0 --yes").succeeds();
+    let blobs = std::fs::read_dir(layout.join("blobs/sha256")).unwrap();
+    let blobs = blobs.map(|one| format!("sha256:{}", one.unwrap().file_name().display()));
+    let blobs: BTreeSet<String> = blobs.collect();
+    assert!(!blobs.contains(index["digest"].as_str().unwrap()));
+    assert!(!blobs.contains(entry["digest"].as_str().unwrap()));
 }
 
 #[test]

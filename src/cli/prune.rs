@@ -260,6 +260,20 @@ async fn carry_out(
     for removal in plan.removals.iter().filter(|one| !one.named_by.is_empty()) {
         removed.push(print(from, removal.clone(), true, session));
     }
+    for removal in plan.removals.iter().filter(|one| one.named_by.is_empty()) {
+        let left: Vec<String> = removal.may_be_left().map(ToString::to_string).collect();
+        if !left.is_empty() {
+            let (provider, version) = (&from.provider, &removal.version);
+            let left = left.join(", ");
+            session.printer.line(
+                Tone::Warning,
+                "Warning",
+                &format!(
+                    "{provider} {version} has no evidence: an interrupted run may leave {left}"
+                ),
+            );
+        }
+    }
     let done = plan.carry_out(to, &(), |removal| {
         removed.push(print(from, removal.clone(), true, session));
     });

@@ -1,11 +1,14 @@
 //! The `index.json` of an OCI image layout, which maps tags to descriptors.
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 use serde::ser::{Error as _, Serialize, SerializeMap as _, Serializer};
 use serde_json::value::RawValue;
 
 use super::annotations::{self, REF_NAME};
 use super::{Descriptor, INDEX, RawManifest, Tag};
+use crate::digest::Digest;
 use crate::json::{self, Object};
 
 /// The content of the file `oci-layout`.
@@ -133,9 +136,16 @@ impl Tags {
         Ok(())
     }
 
-    /// Forgets a tag.
-    pub fn remove(&mut self, tag: &Tag) {
-        self.entries.retain(|entry| !entry.is_named(tag.as_str()));
+    /// Forgets tags, and entries without a tag for some manifests.
+    pub fn remove(&mut self, tags: &[Tag], manifests: &BTreeSet<Digest>) {
+        let tags: BTreeSet<&str> = tags.iter().map(Tag::as_str).collect();
+        self.entries.retain(|entry| match &entry.name {
+            Some(name) => !tags.contains(&**name),
+            None => {
+                let digest = entry.descriptor().digest.parse();
+                !digest.is_ok_and(|digest| manifests.contains(&digest))
+            }
+        });
     }
 
     /// The document: tagged descriptors sorted by tag, followed by the others unchanged.

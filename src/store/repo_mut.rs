@@ -1,5 +1,6 @@
 //! One repository of a store, for writing. Only commands that write get one.
 
+use std::collections::BTreeSet;
 use std::ops::Deref;
 
 use super::layout::LayoutLock;
@@ -188,13 +189,13 @@ impl RepoMut {
         }
     }
 
-    /// Forgets tags of a layout. In a registry, [`RepoMut::delete`] does.
+    /// Forgets tags of a layout, and manifests without a tag. In a registry, [`RepoMut::delete`] does.
     ///
     /// # Errors
     /// The store fails.
-    pub async fn untag(&self, tags: &[Tag]) -> Result<(), Error> {
+    pub fn untag(&self, tags: &[Tag], manifests: &BTreeSet<Digest>) -> Result<(), Error> {
         match &self.store {
-            Store::Layout(layout) => layout.untag(&self.name, tags),
+            Store::Layout(layout) => layout.untag(&self.name, tags, manifests),
             Store::Registry(_) | Store::Bundle(_) => Ok(()),
         }
     }

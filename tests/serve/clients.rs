@@ -110,6 +110,19 @@ fn clients_install_through_both_protocols() {
     install_through_both_protocols(&store());
 }
 
+/// What `prune` leaves installs as before.
+#[test]
+fn clients_install_what_a_prune_leaves() {
+    let store = store();
+    let release = ReleaseFolder::new("demo", "0.9.0").platform(OTHER);
+    store.push_release(DEMO, "0.9.0", &release);
+    let address = format!("{DEMO}@0.9.0");
+    let prune = ["prune", &address, "--from", "oci-layout:store", "--yes"];
+    let run = store.scene.tfoci(prune).succeeds();
+    assert!(run.stderr.contains("0.9.0"), "{}", run.stderr);
+    install_through_both_protocols(&store);
+}
+
 #[test]
 fn clients_install_from_a_bundle() {
     let store = store().bundled();

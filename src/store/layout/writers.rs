@@ -4,6 +4,7 @@
 //! each tag, so writing it once for each of thousands of versions would take longer than copying them. While one task writes the file, further
 //! versions become ready. The next write has all of them.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -127,17 +128,18 @@ impl Layout {
         Ok(outcome.try_recv().unwrap_or(Tagged::Conflict))
     }
 
-    /// Forgets tags. What they refer to stays until the layout is swept.
+    /// Forgets tags, and manifests without a tag. What they refer to stays until the layout is swept.
     pub(in crate::store) fn untag(
         &self,
         repository: &Repository,
         tags: &[Tag],
+        manifests: &BTreeSet<Digest>,
     ) -> Result<(), Error> {
         let Some(index) = self.index(repository)? else {
             return Ok(());
         };
         let mut index = Tags::clone(&*index);
-        tags.iter().for_each(|tag| index.remove(tag));
+        index.remove(tags, manifests);
         let bytes = index.write().map_err(oci::Error::from)?;
         staged::replace(&self.directory(repository).join("index.json"), &bytes)?;
         self.last_index.written(bytes, index);
