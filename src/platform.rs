@@ -8,30 +8,10 @@ use serde::{Serialize, Serializer};
 use crate::nearest::nearest;
 
 /// The operating systems of Go. A name that is not among them may be misspelt.
-const SYSTEMS: [&str; 16] = [
-    "linux",
-    "darwin",
-    "windows",
-    "freebsd",
-    "openbsd",
-    "netbsd",
-    "dragonfly",
-    "solaris",
-    "illumos",
-    "aix",
-    "android",
-    "ios",
-    "plan9",
-    "js",
-    "wasip1",
-    "zos",
-];
+const SYSTEMS: &str = "linux darwin windows freebsd openbsd netbsd dragonfly solaris illumos aix android ios plan9 js wasip1 zos";
 
 /// The architectures of Go. Of two that a misspelt name is equally near to, the first is the likelier one.
-const ARCHITECTURES: [&str; 16] = [
-    "amd64", "arm64", "arm", "386", "ppc64le", "ppc64", "s390x", "riscv64", "loong64", "mips",
-    "mipsle", "mips64", "mips64le", "wasm", "sparc64", "riscv",
-];
+const ARCHITECTURES: &str = "amd64 arm64 arm 386 ppc64le ppc64 s390x riscv64 loong64 mips mipsle mips64 mips64le wasm sparc64 riscv";
 
 /// An operating system and an architecture by their names in Go, such as `linux_amd64`.
 ///
@@ -87,8 +67,8 @@ impl Platform {
             "x86" | "i386" | "i686" => "386",
             arch => arch,
         };
-        let os = nearest(os, &SYSTEMS).unwrap_or(os);
-        let arch = nearest(arch, &ARCHITECTURES).unwrap_or(arch);
+        let os = nearest(os, SYSTEMS.split(' ')).unwrap_or(os);
+        let arch = nearest(arch, ARCHITECTURES.split(' ')).unwrap_or(arch);
         Self::new(os, arch).ok()
     }
 
@@ -116,7 +96,8 @@ impl Platform {
 
     /// Whether Go knows both names.
     pub fn is_of_go(&self) -> bool {
-        SYSTEMS.contains(&self.os.as_str()) && ARCHITECTURES.contains(&self.arch.as_str())
+        let has = |all: &str, name: &str| all.split(' ').any(|one| one == name);
+        has(SYSTEMS, &self.os) && has(ARCHITECTURES, &self.arch)
     }
 
     /// The platform that this program runs on.

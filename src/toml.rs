@@ -73,7 +73,7 @@ impl Error {
             // The value may be a secret.
             None if is_one => Some(format!("{field}[\"…\"]")).filter(|meant| is_shown(meant)),
             None => None,
-            Some(name) => nearest(name, &plain::known_fields(message)).map(str::to_owned),
+            Some(name) => nearest(name, plain::known_fields(message)).map(str::to_owned),
         };
         Self {
             line: 1 + before.matches('\n').count(),

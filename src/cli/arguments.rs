@@ -10,6 +10,13 @@ use tfoci::lockfile::Client;
 
 use super::{host, number};
 
+/// The headings of options in the help of several commands.
+pub(super) const ACCESS: &str = "Access";
+pub(super) const DESTINATION: &str = "Destination";
+pub(super) const PULL_THROUGH: &str = "Pull-through";
+pub(super) const SELECTION: &str = "Selection";
+pub(super) const SERVER: &str = "Server";
+
 /// What `--from` names if it is each provider's origin.
 pub(in crate::cli) const ORIGIN: &str = "origin";
 

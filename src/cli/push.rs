@@ -20,7 +20,7 @@ use tfoci::store::OtherWriters;
 use tfoci::trust::{self, Budget, Rule};
 
 use super::Ending;
-use super::arguments::Trust;
+use super::arguments::{DESTINATION, Trust};
 use super::error::CommandError;
 use super::printer::Tone;
 use super::report::{Extent, PUSH};
@@ -51,7 +51,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ADDR[@VERSION]", help_heading = "Source")]
     provider: String,
     /// The store: oci-layout:DIR, or a registry's repository template
-    #[arg(long, value_name = "STORE", help_heading = "Destination")]
+    #[arg(long, value_name = "STORE", help_heading = DESTINATION)]
     to: Option<String>,
     /// Only this platform, such as linux_amd64; may be repeated
     ///
@@ -63,16 +63,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<Platform>,
     /// What to do if the store has the version
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "HOW",
-        help_heading = "Destination"
-    )]
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", help_heading = DESTINATION)]
     existing: How,
     /// Annotation to add to the index; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", help_heading = "Destination")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = DESTINATION)]
     annotation: Vec<String>,
     /// Write the index digest to this file
     #[arg(long, value_name = "FILE")]

@@ -319,6 +319,6 @@ fn with_slash(url: &str) -> String {
 }
 
 /// Clients accept a network mirror by https only.
-fn site_url(text: &str) -> Result<Url, String> {
+fn site_url(text: &str) -> Result<Url, &'static str> {
     public_url(text, &["https"])
 }

@@ -126,7 +126,8 @@ impl Hint for Error {
             ));
         }
         if let Some(TemplateProblem::Symbol { name }) = problems.first() {
-            return nearest(name, &names).map(|meant| format!("did you mean `{meant}`?"));
+            return nearest(name, names.iter().copied())
+                .map(|meant| format!("did you mean `{meant}`?"));
         }
         let hint = match problems.first()? {
             TemplateProblem::Syntax { .. } => "close each symbol, as in `${hostname}`",

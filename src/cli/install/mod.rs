@@ -13,6 +13,7 @@ use tfoci::install::{DirectoryKind, Form, Installed, Request, install};
 use tfoci::outcome::Failure;
 
 use super::Ending;
+use super::arguments::{DESTINATION, SELECTION};
 use super::error::CommandError;
 use super::lock::{self, LockOptions, Writing};
 use super::render::Mirror;
@@ -48,20 +49,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STORE", help_heading = "Source")]
     from: Option<String>,
     /// The directory of the filesystem mirror
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with_all = ["upgrade", "client", "trust_store"],
-        help_heading = "Destination"
-    )]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["upgrade", "client", "trust_store"], help_heading = DESTINATION)]
     pub(super) into: Option<PathBuf>,
     /// The directory of the configuration [default: this directory]
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with = "into",
-        help_heading = "Selection"
-    )]
+    #[arg(long, value_name = "DIR", conflicts_with = "into", help_heading = SELECTION)]
     chdir: Option<PathBuf>,
     /// Leave the lock file alone; exit with 4 if its versions do not fit
     ///
@@ -75,15 +66,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<String>,
     /// Install zips [default]
-    #[arg(
-        long,
-        conflicts_with = "unpacked",
-        requires = "into",
-        help_heading = "Destination"
-    )]
+    #[arg(long, conflicts_with = "unpacked", requires = "into", help_heading = DESTINATION)]
     packed: bool,
     /// Install unpacked directories
-    #[arg(long, requires = "into", help_heading = "Destination")]
+    #[arg(long, requires = "into", help_heading = DESTINATION)]
     unpacked: bool,
     /// Verify and print the plan, but write nothing
     #[arg(long)]

@@ -179,20 +179,12 @@ fn proof(row: Option<&Row>) -> String {
 
 /// A line for each provider, and the sum.
 fn providers(inventory: &[Provider], size: u64, printer: &Printer) {
-    let head = [
-        "PROVIDER",
-        "VERSIONS",
-        "NEWEST",
-        "PLATFORMS",
-        "SIZE",
-        "SIGNED BY",
-        "PROBLEMS",
-    ];
-    let mut lines = vec![head.map(str::to_owned)];
+    let head = "PROVIDER/VERSIONS/NEWEST/PLATFORMS/SIZE/SIGNED BY/PROBLEMS";
+    let mut lines = vec![head.split('/').map(str::to_owned).collect()];
     for one in inventory {
         let newest = one.versions.last();
         let problems = one.versions.iter().filter(|row| row.error.is_some());
-        lines.push([
+        lines.push(vec![
             one.provider.to_string(),
             one.versions.len().to_string(),
             newest.map_or_else(|| "-".to_owned(), |row| row.version.to_string()),
@@ -204,19 +196,17 @@ fn providers(inventory: &[Provider], size: u64, printer: &Printer) {
     }
     print(&lines, printer);
     let count = inventory.iter().map(|one| one.versions.len()).sum();
-    let (providers, versions) = (
-        counted(inventory.len(), "provider"),
-        counted(count, "version"),
-    );
+    let providers = counted(inventory.len(), "provider");
+    let versions = counted(count, "version");
     printer.say(&format!("{providers}, {versions}, {}", HumanBytes(size)));
 }
 
 /// A line for each version of a provider.
 fn versions(inventory: &[Provider], printer: &Printer) {
     let head = ["VERSION", "PLATFORMS", "SIZE", "SIGNED BY", "PROBLEM"];
-    let mut lines = vec![head.map(str::to_owned)];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
     for row in inventory.iter().flat_map(|one| &one.versions) {
-        lines.push([
+        lines.push(vec![
             row.version.to_string(),
             row.platforms.len().to_string(),
             HumanBytes(row.size).to_string(),
@@ -227,15 +217,14 @@ fn versions(inventory: &[Provider], printer: &Printer) {
     print(&lines, printer);
 }
 
-fn print<const N: usize>(lines: &[[String; N]], printer: &Printer) {
-    let width = |at: usize| {
-        let cells = lines.iter().filter_map(|line| line.get(at));
-        cells
-            .map(|cell| measure_text_width(cell))
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..N).map(width).collect();
+fn print(lines: &[Vec<String>], printer: &Printer) {
+    let mut widths = Vec::new();
+    for line in lines {
+        widths.resize(line.len(), 0);
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = measure_text_width(cell).max(*width);
+        }
+    }
     for line in lines {
         let cells = line.iter().zip(&widths);
         let cells = cells.map(|(cell, width)| pad_str(cell, *width, Alignment::Left, None));
@@ -245,17 +234,8 @@ fn print<const N: usize>(lines: &[[String; N]], printer: &Printer) {
 
 /// RFC 4180: a line for each version.
 fn csv(inventory: &[Provider], printer: &Printer) {
-    let head = [
-        "provider",
-        "version",
-        "platforms",
-        "size",
-        "status",
-        "anchor",
-        "key",
-        "problem",
-    ];
-    let mut lines = vec![head.map(str::to_owned)];
+    printer.own_text("provider,version,platforms,size,status,anchor,key,problem");
+    let mut lines = Vec::new();
     for one in inventory {
         for row in &one.versions {
             let proof = row.authentication.as_ref();

@@ -18,7 +18,7 @@ use tfoci::lockfile::Client;
 use tfoci::platform::Platforms;
 
 use super::Ending;
-use super::arguments::{ClientName, ReadTrust};
+use super::arguments::{ClientName, ReadTrust, SELECTION};
 use super::error::CommandError;
 use super::session::{Session, requested};
 pub(super) use update::update;
@@ -53,17 +53,12 @@ pub(super) struct Arguments {
     ///
     /// Directories of both clients need a run for each client, with its directories. Or name a place for both with `--from`, and no `--client`:
     /// each lock file is then for the client that wrote it, and a new one for the client that `--client` names as its default.
-    #[arg(long, value_name = "DIR", help_heading = "Selection")]
+    #[arg(long, value_name = "DIR", help_heading = SELECTION)]
     chdir: Vec<PathBuf>,
     /// Lock this directory and each one below it, if it has a lock file
     ///
     /// Hidden directories are left out, and no link is followed.
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with_all = ["chdir", "lock_file"],
-        help_heading = "Selection"
-    )]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["chdir", "lock_file"], help_heading = SELECTION)]
     recursive: Option<PathBuf>,
     /// Download for this platform, `all` or `same` [default: this machine's]
     ///
@@ -74,7 +69,7 @@ pub(super) struct Arguments {
     /// `same`, without another platform, means those that the lock file has for the provider; `--h1` then records the `h1` of each that has one.
     /// If the `zh` do not tell the platforms, tfoci downloads packages of the locked version to compare them. A provider without an entry is
     /// locked for this machine's platform.
-    #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
+    #[arg(long, value_name = "OS_ARCH", help_heading = SELECTION)]
     platform: Vec<String>,
     /// Also record the `h1` of the packages, which `install --locked` needs
     ///
@@ -159,7 +154,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 #[derive(Args)]
 pub(super) struct LockOptions {
     /// Select the newest versions that the configuration admits
-    #[arg(long, help_heading = "Selection")]
+    #[arg(long, help_heading = SELECTION)]
     pub(super) upgrade: bool,
     /// The client of these files [default: the one that wrote the lock file]
     ///

@@ -23,7 +23,7 @@ use tfoci::serve::Server;
 use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Ending;
-use super::arguments::{Globals, ReadTrust};
+use super::arguments::{ACCESS, Globals, PULL_THROUGH, ReadTrust, SERVER};
 use super::error::CommandError;
 use super::host;
 use super::number;
@@ -76,76 +76,45 @@ pub(super) struct Arguments {
     /// Retry-After, and copying goes on. A version that the policy refuses, or whose files the origin does not have or does not serve as
     /// announced, fails the first client that selects it; it is then hidden for ten times --max-age, or until the trust file changes. Filling
     /// stops while less than 1 GiB of the store's disk is free, or less than a twentieth of a small one.
-    #[arg(long, requires = "include", help_heading = "Pull-through")]
+    #[arg(long, requires = "include", help_heading = PULL_THROUGH)]
     fill: bool,
     /// Mirror only these providers, such as `example.com/*/*`; may be repeated
     ///
     /// Credentials are used only for the hosts that a pattern names.
-    #[arg(
-        long,
-        value_name = "PATTERN",
-        requires = "fill",
-        help_heading = "Pull-through"
-    )]
+    #[arg(long, value_name = "PATTERN", requires = "fill", help_heading = PULL_THROUGH)]
     include: Vec<String>,
     /// Not these providers, or with `@CONSTRAINTS` not these versions
     ///
     /// May be repeated.
-    #[arg(
-        long,
-        value_name = "PATTERN",
-        requires = "fill",
-        help_heading = "Pull-through"
-    )]
+    #[arg(long, value_name = "PATTERN", requires = "fill", help_heading = PULL_THROUGH)]
     exclude: Vec<String>,
     /// Offer at most this many versions of an origin, the newest
-    #[arg(long, value_name = "NUMBER", value_parser = number::versions, requires = "fill", help_heading = "Pull-through")]
+    #[arg(long, value_name = "NUMBER", value_parser = number::versions, requires = "fill", help_heading = PULL_THROUGH)]
     newest: Option<NonZeroUsize>,
     /// Mirror only packages for this platform; may be repeated
-    #[arg(
-        long,
-        value_name = "OS_ARCH",
-        requires = "fill",
-        help_heading = "Pull-through"
-    )]
+    #[arg(long, value_name = "OS_ARCH", requires = "fill", help_heading = PULL_THROUGH)]
     platform: Vec<Platform>,
     /// The largest package that is mirrored, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 30, value_parser = number::within(1_u64, LARGEST_BLOB, "bytes"), requires = "fill", help_heading = "Pull-through", hide_short_help = true)]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 30, value_parser = number::within(1_u64, LARGEST_BLOB, "bytes"), requires = "fill", help_heading = PULL_THROUGH, hide_short_help = true)]
     fill_max_size: u64,
     /// The address to listen on
-    #[arg(
-        long,
-        value_name = "IP:PORT",
-        default_value = "127.0.0.1:8443",
-        value_parser = listen_address,
-        help_heading = "Server"
-    )]
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8443", value_parser = listen_address, help_heading = SERVER)]
     listen: SocketAddr,
     /// The URL of the server for its clients
     ///
     /// Without it, pages name --registry-host or the host of each request.
-    #[arg(long, value_name = "URL", value_parser = server_url, help_heading = "Server")]
+    #[arg(long, value_name = "URL", value_parser = server_url, help_heading = SERVER)]
     url: Option<Url>,
     /// The host in the addresses of the provider registry [default: of --url]
     ///
     /// It is needed if the repository template has no `${hostname}`: every provider then has this host.
-    #[arg(long = "registry-host", value_name = "HOST", value_parser = Hostname::from_ascii, help_heading = "Server")]
+    #[arg(long = "registry-host", value_name = "HOST", value_parser = Hostname::from_ascii, help_heading = SERVER)]
     provider_host: Option<Hostname>,
     /// File with the server's certificates, in PEM
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "tls_key",
-        help_heading = "Server"
-    )]
+    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = SERVER)]
     tls_cert: Option<PathBuf>,
     /// File with the private key, in PEM
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "tls_cert",
-        help_heading = "Server"
-    )]
+    #[arg(long, value_name = "FILE", requires = "tls_cert", help_heading = SERVER)]
     tls_key: Option<PathBuf>,
     /// Serve plain HTTP, for a proxy in front; with HOST, for the store there
     #[arg(
@@ -154,26 +123,21 @@ pub(super) struct Arguments {
         value_parser = host_or_this,
         num_args = 0..=1,
         default_missing_value = THIS_SERVER,
-        help_heading = "Server",
+        help_heading = SERVER,
     )]
     plain_http: Vec<String>,
     /// File of tokens, `NAME sha256:HEX` on each line: clients need one
     ///
     /// Browsers send none, so they see the page at / without its list of providers. The list needs a token: `curl -H "Authorization: Bearer TOKEN" URL` prints it.
-    #[arg(long, value_name = "FILE", help_heading = "Access")]
+    #[arg(long, value_name = "FILE", help_heading = ACCESS)]
     tokens: Option<PathBuf>,
     /// File of keys, in base64, that sign the links to packages
     ///
     /// All replicas need the same file.
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "tokens",
-        help_heading = "Access"
-    )]
+    #[arg(long, value_name = "FILE", requires = "tokens", help_heading = ACCESS)]
     signing_key: Option<PathBuf>,
     /// How long a link to a package is valid, 30 to 86400
-    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = number::within(30_u32, 86_400, "seconds"), requires = "tokens", help_heading = "Access", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = number::within(30_u32, 86_400, "seconds"), requires = "tokens", help_heading = ACCESS, hide_short_help = true)]
     url_lifetime: u32,
     /// How long lists are used before the store is read again, 0 to 86400
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = number::within(0_u32, 86_400, "seconds"), help_heading = "Freshness", hide_short_help = true)]

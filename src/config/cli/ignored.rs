@@ -56,7 +56,7 @@ pub(super) fn ignored(root: &Section) -> Vec<Ignored> {
                 None => all.push(Ignored {
                     line: block.line,
                     what: format!("the installation method `{}`", printable(block.name)),
-                    meant: nearest(block.name, &METHODS.map(|(name, _)| name)),
+                    meant: nearest(block.name, METHODS.map(|(name, _)| name)),
                 }),
             }
         }
@@ -83,7 +83,7 @@ fn unknown<'a>(
     let all = unknown.map(|member| Ignored {
         line: member.line,
         what: format!("`{}`{of}", printable(&member.name)),
-        meant: nearest(&member.name, known),
+        meant: nearest(&member.name, known.iter().copied()),
     });
     all.collect()
 }
