@@ -1,28 +1,27 @@
 //! Removal: the inverse of publishing.
 //!
-//! For each version, in this order: what is **attached** to its index, such as signatures; the **index**, with the tag; each **platform manifest** that
-//! no other index of the repository names, after what is attached to it; its **evidence last**. So an `evidence-V` without `V` marks a removal that
+//! A removal deletes only what no tag leads to that stays. For each version, in this order: what is **attached** to it, such as signatures, the
+//! deepest first; the **index**, with the tag; the **platform manifests**; the **evidence last**. So an `evidence-V` without `V` marks a removal that
 //! was cut short, and the next run finishes it: a platform manifest is a function of a package's digest, size and name, which the checksum document
-//! and the store tell. Registries refuse to delete a manifest that an index still names, so a version without evidence has the same order, and its
-//! manifests are named beforehand. A layout forgets the tags, and then deletes what no tag refers to.
+//! and the store tell. A version without evidence leaves no such mark, so its manifests are named beforehand. A layout forgets the tags, and then
+//! deletes what is left without one.
 //!
 //! Nobody else may write into the repository meanwhile: before each version the tags are listed again, and a new one ends the run.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::iter;
 
-use futures_util::future::BoxFuture;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::event::Reporter;
 use crate::examine::{StoredProvider, Versions};
-use crate::oci::referrers::subject_of;
-use crate::oci::{self, Tag, manifest};
-use crate::outcome::{Failure, Problem};
+use crate::oci::referrers::{DEEPEST, subject_of};
+use crate::oci::{self, Descriptor, Index, MOST_ENTRIES, RawManifest, Tag, manifest};
+use crate::outcome::Problem;
 use crate::platform::Platform;
 use crate::release::Expected;
-use crate::store::{self, At, Repo, RepoMut};
+use crate::store::{self, At, Attachment, CONCURRENT_READS, Repo, RepoMut};
 use crate::trust::{Checksums, PackageName};
 use crate::version::Version;
 
@@ -33,34 +32,23 @@ pub struct Removal {
     pub version: Version,
     /// The bytes of its packages that no version has which stays.
     pub size: u64,
-    /// Other tags of its index. If there are any, the version stays.
+    /// Another tag that leads to its index. If there is one, the version stays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub named_by: Vec<String>,
     /// Its index; `None` if an earlier removal was cut short after that.
     #[serde(skip)]
-    index: Option<Digest>,
+    index: Option<RawManifest>,
     /// The platform manifests below it.
     #[serde(skip)]
     children: BTreeSet<Digest>,
     #[serde(skip)]
     evidence: Option<Digest>,
-}
-
-/// What is attached to a manifest: a list of referrers, or a signature of cosign, with its tag, and then what it names; or what the registry lists.
-#[derive(Debug)]
-struct Attached {
-    tag: Option<Tag>,
-    manifests: Vec<Digest>,
-}
-
-/// Several of each manifest, by its digest.
-type Named<T> = BTreeMap<Digest, Vec<T>>;
-
-impl Removal {
-    /// What is left if the removal is cut short, and no later run finds: a version without evidence has left no trace then.
-    pub fn may_be_left(&self) -> impl Iterator<Item = &Digest> {
-        self.children.iter().filter(|_| self.evidence.is_none())
-    }
+    /// What goes, in this order.
+    #[serde(skip)]
+    order: Vec<Digest>,
+    /// The tags that go.
+    #[serde(skip)]
+    tags: Vec<Tag>,
 }
 
 /// What goes of a provider.
@@ -68,29 +56,63 @@ impl Removal {
 pub struct Plan {
     /// The versions, the oldest first.
     pub removals: Vec<Removal>,
-    /// How many indexes and lists name each manifest.
-    names: HashMap<Digest, usize>,
-    /// What is attached to each manifest.
-    attached: Named<Attached>,
-    /// The manifests that were deleted.
-    deleted: BTreeSet<Digest>,
+    /// What stays, and a tag that leads to it.
+    held: BTreeMap<Digest, String>,
+    /// What leads to the attachments of each manifest.
+    attached: BTreeMap<Digest, Vec<Attachment>>,
     /// The tags when it was made.
     tags: BTreeSet<String>,
+}
+
+impl Removal {
+    fn new(
+        version: &Version,
+        index: Option<RawManifest>,
+        evidence: Option<Digest>,
+    ) -> Result<Self, Problem> {
+        Ok(Self {
+            version: version.clone(),
+            size: 0,
+            named_by: Vec::new(),
+            index,
+            children: BTreeSet::new(),
+            evidence,
+            order: Vec::new(),
+            tags: vec![Tag::of_version(version)?, Tag::of_evidence(version)?],
+        })
+    }
+
+    /// Its parts, in the order in which they go.
+    fn parts(&self) -> impl Iterator<Item = Digest> {
+        let index = self.index.iter().map(|raw| raw.expected.digest);
+        let below = self.children.iter().chain(&self.evidence);
+        index.chain(below.copied())
+    }
+
+    /// What is left if the removal is cut short, and no later run finds: a version without evidence has left no trace then.
+    pub fn may_be_left(&self) -> impl Iterator<Item = &Digest> {
+        self.children.iter().filter(|_| self.evidence.is_none())
+    }
 }
 
 impl Plan {
     /// Plans the removal of some of the listed versions, and the end of removals that were cut short. Nothing is written.
     ///
     /// # Errors
-    /// The store cannot be read. What an index refers to that cannot be read is not known, so nothing may be deleted.
+    /// The store cannot be read, or has such a version of another provider. What a tag leads to that cannot be read is not known, so nothing may be
+    /// deleted.
     pub async fn of(
         from: &StoredProvider,
         listed: &Versions,
         removed: &BTreeSet<Version>,
-    ) -> Result<Self, Failure> {
-        let mut plan = Self::default();
-        let made = plan.make(from, listed, removed).await;
-        made.map_err(|problem| from.failure(None, problem))?;
+    ) -> Result<Self, Problem> {
+        let names = listed.ignored.iter().map(|(name, _)| name);
+        let mut plan = Self {
+            tags: names.clone().cloned().collect(),
+            attached: from.repo.attachments(names).await?,
+            ..Self::default()
+        };
+        plan.make(from, listed, removed).await?;
         Ok(plan)
     }
 
@@ -101,167 +123,172 @@ impl Plan {
         removed: &BTreeSet<Version>,
     ) -> Result<(), Problem> {
         let repo = &from.repo;
-        let mut others = self.other_tags(from, listed).await?;
-        let mut indexes = Vec::new();
         for version in &listed.versions {
             let tag = Tag::of_version(version)?;
             self.tags.insert(tag.to_string());
             let Some(raw) = repo.manifest(At::Tag(&tag)).await? else {
                 continue;
             };
-            let children = oci::manifests(&raw.bytes).map_err(store::Error::from)?;
-            self.count(&children);
-            if !removed.contains(version) {
-                let names = others.entry(raw.expected.digest).or_default();
-                names.push(tag.to_string());
-            }
-            indexes.push((version, raw.expected.digest, children));
-        }
-        let mut kept = BTreeSet::new();
-        for (version, index, children) in indexes {
-            let named_by = others.get(&index).cloned().unwrap_or_default();
-            if !named_by.is_empty() {
-                kept.extend(children.iter().copied());
-            } else if removed.contains(version) {
-                self.list_attached(repo, index, &children).await?;
-            }
-            if removed.contains(version) {
-                self.removals.push(Removal {
-                    version: version.clone(),
-                    size: 0,
-                    named_by,
-                    index: Some(index),
-                    children,
-                    evidence: repo.digest(&Tag::of_evidence(version)?).await?,
-                });
+            let evidence = repo.digest(&Tag::of_evidence(version)?).await?;
+            let children = oci::digests(&below(repo, &raw).await?).collect();
+            let mut stored = Removal::new(version, Some(raw), evidence)?;
+            stored.children = children;
+            match removed.contains(version) {
+                true => self.removals.push(stored),
+                false => hold(&mut self.held, &tag, stored.parts()),
             }
         }
-        self.measure(repo, kept).await
+        for (name, _) in &listed.ignored {
+            if let Ok(tag) = Tag::parse(name) {
+                self.read_other(from, listed, &tag).await?;
+            }
+        }
+        self.keep_what_is_held()?;
+        for at in 0..self.removals.len() {
+            self.follow(repo, at).await?;
+        }
+        let doomed: BTreeSet<Digest> = self.order().copied().collect();
+        let stays = |found: &(&Digest, _)| !doomed.contains(found.0);
+        for (subject, all) in self.attached.iter().filter(stays) {
+            let list = Tag::of_referrers(subject);
+            for one in all {
+                let manifests = attached_by(repo, one).await?;
+                hold(&mut self.held, &list, oci::digests(&manifests));
+            }
+        }
+        self.keep_what_is_held()?;
+        for one in &mut self.removals {
+            one.order.retain(|digest| !self.held.contains_key(digest));
+        }
+        self.measure(from).await
     }
 
-    /// Reads what has a tag that is no version: other names of indexes, and what is attached to them.
-    async fn other_tags(
+    /// Reads what has a tag that is no version: what is left of one, and whatever the user has tagged. Attachments come later.
+    async fn read_other(
         &mut self,
         from: &StoredProvider,
         listed: &Versions,
-    ) -> Result<Named<String>, Problem> {
-        let mut others: Named<String> = BTreeMap::new();
-        for (subject, entry) in from.repo.untagged().await? {
-            self.attach(subject, None, entry.digest.parse().into_iter().collect());
-        }
-        for (name, _) in &listed.ignored {
-            self.tags.insert(name.clone());
-            let Ok(tag) = Tag::parse(name) else {
-                continue;
-            };
-            let Some(raw) = from.repo.manifest(At::Tag(&tag)).await? else {
-                continue;
-            };
-            if let Some(subject) = subject_of(name) {
-                let below = oci::manifests(&raw.bytes).map_err(store::Error::from)?;
-                let manifests = iter::once(raw.expected.digest).chain(below);
-                self.attach(subject, Some(tag), manifests.collect());
-                continue;
-            }
-            let version = name.strip_prefix("evidence-");
-            let version = version.and_then(|text| text.replace('_', "+").parse().ok());
-            match version {
-                Some(version) if listed.versions.contains(&version) => {}
-                Some(version) => self.cut_short(from, version, &tag).await?,
-                None => {
-                    self.count(&oci::manifests(&raw.bytes).map_err(store::Error::from)?);
-                    let names = others.entry(raw.expected.digest).or_default();
-                    names.push(name.clone());
-                }
-            }
-        }
-        Ok(others)
-    }
-
-    /// Adds what a registry lists as attached to an index, and then to what is below it and attached to it.
-    async fn list_attached(
-        &mut self,
-        repo: &Repo,
-        index: Digest,
-        children: &BTreeSet<Digest>,
-    ) -> Result<(), Problem> {
-        let (mut open, mut seen) = (vec![index], BTreeSet::new());
-        while let Some(subject) = open.pop() {
-            let listed = repo.referrers(&subject).await?.unwrap_or_default();
-            let digests = listed.iter().filter_map(|one| one.digest.parse().ok());
-            let manifests: Vec<Digest> = digests.collect();
-            if manifests.is_empty() {
-                continue;
-            }
-            if subject == index {
-                open.extend(children);
-            }
-            open.extend(manifests.iter().filter(|one| seen.insert(**one)));
-            self.attach(subject, None, manifests);
-        }
-        Ok(())
-    }
-
-    fn attach(&mut self, subject: Digest, tag: Option<Tag>, manifests: Vec<Digest>) {
-        self.count(&manifests);
-        let all = self.attached.entry(subject).or_default();
-        all.push(Attached { tag, manifests });
-    }
-
-    fn count<'a>(&mut self, children: impl IntoIterator<Item = &'a Digest>) {
-        for child in children {
-            *self.names.entry(*child).or_default() += 1;
-        }
-    }
-
-    /// Adds a version of which only the evidence is left, and perhaps platform manifests.
-    async fn cut_short(
-        &mut self,
-        from: &StoredProvider,
-        version: Version,
         tag: &Tag,
     ) -> Result<(), Problem> {
-        let evidence = from.repo.evidence(tag).await?;
-        let document = evidence.as_ref().map(|stored| &stored.evidence.checksums);
-        let checksums = document
-            .and_then(Option::as_ref)
-            .map(|bytes| Checksums::parse(bytes));
-        let checksums = checksums.transpose()?;
-        let mut children = BTreeSet::new();
-        for (name, digest) in checksums.iter().flat_map(Checksums::lines) {
-            let package = PackageName::parse(name, from.provider.type_name());
-            if package.is_none_or(|package| *package.version.version() != version) {
-                continue;
-            }
-            if let Some(size) = from.repo.blob_size(&Expected { digest, size: 0 }).await? {
-                let manifest = manifest::build(Expected { digest, size }, name)?;
-                children.insert(manifest.expected.digest);
-            }
+        let version = tag.as_str().strip_prefix("evidence-");
+        let version: Option<Version> = version.and_then(|text| text.replace('_', "+").parse().ok());
+        if version
+            .as_ref()
+            .is_some_and(|version| listed.versions.contains(version))
+        {
+            return Ok(());
         }
-        self.count(&children);
-        self.removals.push(Removal {
-            version,
-            size: 0,
-            named_by: Vec::new(),
-            index: None,
-            children,
-            evidence: evidence.map(|stored| stored.raw.expected.digest),
-        });
+        if subject_of(tag.as_str()).is_some() {
+            return Ok(());
+        }
+        if let Some(version) = version {
+            let removal = cut_short(from, &version, tag).await?;
+            self.removals.push(removal);
+        } else if let Some(raw) = from.repo.manifest(At::Tag(tag)).await? {
+            let below = below(&from.repo, &raw).await?;
+            let all = oci::digests(&below).chain([raw.expected.digest]);
+            hold(&mut self.held, tag, all);
+        }
         Ok(())
     }
 
-    /// Sets the bytes that are freed: of packages whose manifests no index names that stays, each once.
-    async fn measure(&mut self, repo: &Repo, mut counted: BTreeSet<Digest>) -> Result<(), Problem> {
-        for removal in self.removals.iter_mut().filter(|one| one.index.is_some()) {
-            let tag = Tag::of_version(&removal.version)?;
-            let Some(artifact) = repo.artifact(&tag).await? else {
-                continue;
-            };
-            let entries: Vec<(Platform, _)> = artifact.index.platforms().unwrap_or_default();
+    /// Keeps the versions to whose index another tag leads that stays. They may lead to the next one.
+    fn keep_what_is_held(&mut self) -> Result<(), Problem> {
+        loop {
+            let mut is_any = false;
+            let open = |one: &&mut Removal| one.named_by.is_empty();
+            for one in self.removals.iter_mut().filter(open) {
+                let root = one.index.as_ref().map(|raw| raw.expected.digest);
+                let by = root.or(one.evidence).and_then(|root| self.held.get(&root));
+                if let Some(by) = by {
+                    one.named_by.push(by.clone());
+                    hold(&mut self.held, &Tag::of_version(&one.version)?, one.parts());
+                    is_any = true;
+                }
+            }
+            if !is_any {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sets the order of a removal. What is attached to a manifest goes before it.
+    async fn follow(&mut self, repo: &Repo, at: usize) -> Result<(), Problem> {
+        let goes = |one: &&mut Removal| one.named_by.is_empty();
+        let Some(removal) = self.removals.get_mut(at).filter(goes) else {
+            return Ok(());
+        };
+        let mut levels: Vec<Vec<Digest>> = vec![removal.parts().collect()];
+        let mut seen: BTreeSet<Digest> = removal.parts().collect();
+        while let Some(subjects) = levels.last().filter(|level| !level.is_empty()) {
+            let lists: Vec<_> = subjects.iter().map(|one| repo.referrers(one)).collect();
+            let lists: Vec<_> = stream::iter(lists)
+                .buffered(CONCURRENT_READS)
+                .try_collect()
+                .await?;
+            let mut level = Vec::new();
+            for (subject, listed) in subjects.iter().zip(lists) {
+                let mut found = Vec::new();
+                for one in self.attached.get(subject).into_iter().flatten() {
+                    found.extend(attached_by(repo, one).await?);
+                    if let Attachment::Tag(tag) = one {
+                        removal.tags.push(tag.clone());
+                    }
+                }
+                // Such a registry refuses to delete what an index names, and finds the rest without it.
+                if let Some(listed) = listed {
+                    found.reverse();
+                    found.extend(listed);
+                }
+                for entry in found {
+                    let digest = entry.digest.parse();
+                    if let Some(digest) = digest.ok().filter(|digest| seen.insert(*digest))
+                        && is_attached(repo, &entry, subject).await?
+                    {
+                        level.push(digest);
+                    }
+                }
+                if seen.len() > MOST_ENTRIES {
+                    return Err(store::Error::TooManyParts {
+                        limit: MOST_ENTRIES,
+                    }
+                    .into());
+                }
+            }
+            if levels.len() > DEEPEST && !level.is_empty() {
+                return Err(store::Error::TooManyParts {
+                    limit: MOST_ENTRIES,
+                }
+                .into());
+            }
+            levels.push(level);
+        }
+        removal.order = levels.into_iter().rev().flatten().collect();
+        Ok(())
+    }
+
+    fn order(&self) -> impl Iterator<Item = &Digest> {
+        let gone = self.removals.iter().filter(|one| one.named_by.is_empty());
+        gone.flat_map(|one| &one.order)
+    }
+
+    /// Sets the bytes that are freed: of packages whose manifests no tag leads to that stays, each once.
+    async fn measure(&mut self, from: &StoredProvider) -> Result<(), Problem> {
+        let mut counted = BTreeSet::new();
+        let goes = |one: &&mut Removal| one.named_by.is_empty();
+        for removal in self.removals.iter_mut().filter(goes) {
+            // An index that clients refuse has no packages.
+            let index = removal.index.as_ref().map(Index::read);
+            let Some(Ok(index)) = index else { continue };
+            if let Some(problem) = Problem::of_another(&index, &from.provider) {
+                return Err(problem);
+            }
+            let entries: Vec<(Platform, _)> = index.platforms().unwrap_or_default();
             // What has lost a part frees what is left.
-            for package in repo.packages(&entries).await.unwrap_or_default() {
+            for package in from.repo.packages(&entries).await.unwrap_or_default() {
                 let digest = package.entry.digest.parse();
-                if digest.is_ok_and(|digest| counted.insert(digest)) {
+                let is_new = |digest| !self.held.contains_key(&digest) && counted.insert(digest);
+                if digest.is_ok_and(is_new) {
                     removal.size = removal.size.saturating_add(package.layer.expected.size);
                 }
             }
@@ -269,80 +296,127 @@ impl Plan {
         Ok(())
     }
 
-    /// Removes the versions, and calls `on_removed` for each. Those that other tags name stay.
+    /// Removes the versions, and calls `on_removed` for each. Those that other tags lead to stay.
     ///
     /// # Errors
     /// The store fails or cannot delete, or another writer has added a tag. Versions that are not done yet stay as they are.
     pub async fn carry_out(
-        mut self,
+        self,
         to: &RepoMut,
         reporter: &dyn Reporter,
         mut on_removed: impl FnMut(&Removal),
     ) -> Result<(), Problem> {
         let _lock = to.lock(true, reporter).await?;
-        let removals = std::mem::take(&mut self.removals);
-        let (mut gone, mut forgotten) = (Vec::new(), Vec::new());
-        for removal in removals.iter().filter(|one| one.named_by.is_empty()) {
+        // What several versions have goes with the last one.
+        let mut left: HashMap<Digest, usize> = HashMap::new();
+        self.order()
+            .for_each(|digest| *left.entry(*digest).or_default() += 1);
+        let goes = |one: &&Removal| one.named_by.is_empty();
+        for removal in self.removals.iter().filter(goes) {
             let tags = to.tags().await?.unwrap_or_default();
             if tags.iter().any(|tag| !self.tags.contains(tag)) {
                 return Err(Problem::Contended { attempts: 1 });
             }
-            gone.extend([
-                Tag::of_version(&removal.version)?,
-                Tag::of_evidence(&removal.version)?,
-            ]);
-            if let Some(index) = removal.index {
-                self.detach(to, index, &mut gone).await?;
-                to.delete(&index).await?;
+            for digest in &removal.order {
+                let left = left.entry(*digest).or_default();
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    to.delete(digest).await?;
+                }
             }
-            let children = removal.children.iter().copied().collect();
-            self.delete(to, children, &mut gone).await?;
-            if let Some(evidence) = &removal.evidence {
-                to.delete(evidence).await?;
-            }
-            match to.registry_host() {
-                Some(_) => on_removed(removal),
-                None => forgotten.push(removal),
+            if to.registry_host().is_some() {
+                on_removed(removal);
             }
         }
-        to.untag(&gone, &self.deleted)?;
-        to.sweep().await?;
-        forgotten.into_iter().for_each(on_removed);
-        Ok(())
-    }
-
-    /// Deletes the manifests that nothing names any more, each after what is attached to it. `gone` gets the tags.
-    async fn delete(
-        &mut self,
-        to: &RepoMut,
-        manifests: Vec<Digest>,
-        gone: &mut Vec<Tag>,
-    ) -> Result<(), Problem> {
-        for manifest in manifests {
-            let names = self.names.entry(manifest).or_default();
-            *names = names.saturating_sub(1);
-            if *names == 0 {
-                self.detach(to, manifest, gone).await?;
-                to.delete(&manifest).await?;
-                self.deleted.insert(manifest);
-            }
+        if to.registry_host().is_none() {
+            let gone = self.removals.iter().filter(goes);
+            let tags: Vec<Tag> = gone.clone().flat_map(|one| one.tags.clone()).collect();
+            to.forget(&tags, &left.into_keys().collect()).await?;
+            gone.for_each(on_removed);
         }
         Ok(())
     }
+}
 
-    /// Deletes what is attached to a manifest.
-    fn detach<'a>(
-        &'a mut self,
-        to: &'a RepoMut,
-        subject: Digest,
-        gone: &'a mut Vec<Tag>,
-    ) -> BoxFuture<'a, Result<(), Problem>> {
-        Box::pin(async move {
-            for attached in self.attached.remove(&subject).unwrap_or_default() {
-                gone.extend(attached.tag);
-                self.delete(to, attached.manifests, gone).await?;
+/// A version of which only the evidence is left, and perhaps platform manifests.
+async fn cut_short(
+    from: &StoredProvider,
+    version: &Version,
+    tag: &Tag,
+) -> Result<Removal, Problem> {
+    let evidence = from.repo.evidence(tag).await?;
+    let digest = evidence.as_ref().map(|stored| stored.raw.expected.digest);
+    let mut removal = Removal::new(version, None, digest)?;
+    let document = evidence.and_then(|stored| stored.evidence.checksums);
+    let checksums = document.map(|bytes| Checksums::parse(&bytes)).transpose()?;
+    for (name, digest) in checksums.iter().flat_map(Checksums::lines) {
+        let package = PackageName::parse(name, from.provider.type_name());
+        if package.is_none_or(|package| package.version.version() != version) {
+            continue;
+        }
+        if let Some(size) = from.repo.blob_size(&Expected { digest, size: 0 }).await? {
+            let manifest = manifest::build(Expected { digest, size }, name)?;
+            removal.children.insert(manifest.expected.digest);
+        }
+    }
+    Ok(removal)
+}
+
+/// The manifests that one leads to, in whatever depth.
+async fn below(repo: &Repo, root: &RawManifest) -> Result<Vec<Descriptor>, store::Error> {
+    let (mut found, mut seen, mut open) = (Vec::new(), BTreeSet::new(), vec![root.clone()]);
+    while let Some(raw) = open.pop() {
+        for entry in oci::manifests(&raw.bytes)? {
+            if !seen.insert(entry.digest.clone()) {
+                continue;
             }
-            Ok(())
-        })
+            if seen.len() > MOST_ENTRIES {
+                return Err(store::Error::TooManyParts {
+                    limit: MOST_ENTRIES,
+                });
+            }
+            if entry.media_type.contains("index") || entry.media_type.contains("list") {
+                open.extend(repo.manifest(At::Entry(&entry)).await?);
+            }
+            found.push(entry);
+        }
+    }
+    Ok(found)
+}
+
+/// The manifests that an attachment consists of, the one that the others belong to last.
+async fn attached_by(repo: &Repo, one: &Attachment) -> Result<Vec<Descriptor>, store::Error> {
+    let tag = match one {
+        Attachment::Untagged(entry) => return Ok(vec![entry.clone()]),
+        Attachment::Tag(tag) => tag,
+    };
+    let Some(raw) = repo.manifest(At::Tag(tag)).await? else {
+        return Ok(Vec::new());
+    };
+    let mut all = below(repo, &raw).await?;
+    all.push(raw.descriptor());
+    Ok(all)
+}
+
+/// Whether a manifest is there that is attached to this subject, or names none, as lists and signatures of cosign 2 do.
+async fn is_attached(
+    repo: &Repo,
+    entry: &Descriptor,
+    subject: &Digest,
+) -> Result<bool, store::Error> {
+    let Some(raw) = repo.manifest(At::Entry(entry)).await? else {
+        return Ok(false);
+    };
+    let named = oci::subject(&raw.bytes)?;
+    Ok(named.is_none_or(|named| named == *subject))
+}
+
+fn hold(
+    held: &mut BTreeMap<Digest, String>,
+    tag: &Tag,
+    manifests: impl IntoIterator<Item = Digest>,
+) {
+    for manifest in manifests {
+        held.entry(manifest).or_insert_with(|| tag.to_string());
     }
 }

@@ -243,6 +243,13 @@ fn content(registry: &Registry) -> (BTreeSet<String>, BTreeSet<String>) {
 fn a_removal_that_was_cut_short_is_finished_by_the_next() {
     let author = Author::new();
     let (whole, store) = registry(&author, true);
+    whole.repository(DEMO, |content| {
+        let index = content.resolve("1.0.0").unwrap();
+        let sbom = attach(content, &index);
+        let signature = attach(content, &sbom);
+        list(content, &index, &[&sbom]);
+        list(content, &sbom, &[&signature]);
+    });
     let before = whole.repository(DEMO, |content| content.clone());
     for (rules, left) in [
         ("acme/demo --keep-newest 1 --yes", (2, 4)),
@@ -418,6 +425,30 @@ fn an_index_that_another_tag_names_stays_and_signatures_go_with_theirs() {
     assert_eq!(manifests.len(), 10);
 }
 
+/// Adds a list of what is attached to a manifest.
+fn list(content: &mut Repository, subject: &str, attached: &[&str]) {
+    let digest = index_of(content, attached);
+    content.tag(&subject.replace(':', "-"), &digest);
+}
+
+/// Adds an index. Returns its digest.
+fn index_of(content: &mut Repository, manifests: &[&str]) -> String {
+    let entries = manifests.iter().map(|digest| {
+        let manifest = &content.manifests[*digest];
+        json!({"mediaType": manifest.media_type, "digest": digest, "size": manifest.bytes.len()})
+    });
+    let entries: Vec<Value> = entries.collect();
+    let media_type = "application/vnd.oci.image.index.v1+json";
+    let index = json!({"schemaVersion": 2, "mediaType": media_type, "manifests": entries});
+    let manifest = Manifest {
+        media_type: media_type.to_owned(),
+        bytes: index.to_string().into(),
+    };
+    let digest = format!("sha256:{}", sha256(&manifest.bytes));
+    content.manifests.insert(digest.clone(), manifest);
+    digest
+}
+
 /// Adds a manifest that is attached to another one. Returns its digest.
 fn attach(content: &mut Repository, subject: &str) -> String {
     let subject = json!({"digest": subject, "size": 1, "mediaType": "x"});
@@ -451,6 +482,9 @@ fn what_is_attached_goes_with_its_version() {
         let platform = document["manifests"][1]["digest"].as_str().unwrap();
         let signature = attach(content, platform);
         content.tag(&format!("{}.sig", platform.replace(':', "-")), &signature);
+        let evidence = content.resolve("evidence-1.0.0").unwrap();
+        let signature = attach(content, &evidence);
+        content.tag(&format!("{}.sig", evidence.replace(':', "-")), &signature);
         let stays = content.resolve("2.0.0").unwrap();
         kept.1.insert(attach(content, &stays));
     });
@@ -471,6 +505,115 @@ fn what_is_attached_goes_with_its_version() {
     let blobs: BTreeSet<String> = blobs.collect();
     assert!(!blobs.contains(index["digest"].as_str().unwrap()));
     assert!(!blobs.contains(entry["digest"].as_str().unwrap()));
+}
+
+/// Whoever may push can attach what belongs to other versions to one that will go.
+#[test]
+fn what_stays_is_not_deleted_whatever_is_attached_to_a_version_that_goes() {
+    type Attack = fn(&mut Repository, &str, &str, &str);
+    let attacks: [Attack; 6] = [
+        |content, goes, stays, _| content.tag(&format!("{}.sig", goes.replace(':', "-")), stays),
+        |content, goes, _, evidence| {
+            content.tag(&format!("{}.sig", goes.replace(':', "-")), evidence);
+        },
+        |content, goes, stays, evidence| {
+            let both = index_of(content, &[stays, evidence]);
+            content.tag(&format!("{}.att", goes.replace(':', "-")), &both);
+        },
+        |content, goes, stays, evidence| list(content, goes, &[stays, evidence]),
+        |content, goes, stays, _| {
+            let signature = attach(content, stays);
+            list(content, goes, &[&signature]);
+        },
+        // A removal that seems to be cut short.
+        |content, _, _, evidence| content.tag("evidence-1.9.0", evidence),
+    ];
+    let author = Author::new();
+    let (registry, store) = registry(&author, true);
+    let before = registry.repository(DEMO, |content| content.clone());
+    for (nth, attack) in attacks.iter().enumerate() {
+        let needed = registry.repository(DEMO, |content| {
+            *content = before.clone();
+            let [goes, stays, evidence] =
+                ["1.0.0", "1.1.0", "evidence-1.1.0"].map(|tag| content.resolve(tag).unwrap());
+            attack(content, &goes, &stays, &evidence);
+            let is_attached = |digest: &&String| !before.manifests.contains_key(*digest);
+            let signature = content.manifests.keys().find(is_attached).cloned();
+            let signature = signature.filter(|_| nth == 4);
+            [stays, evidence]
+                .into_iter()
+                .chain(signature)
+                .collect::<Vec<String>>()
+        });
+        prune(&author, &store, "acme/demo@1.0.0 --yes").succeeds();
+        let left = content(&registry).1;
+        assert!(needed.iter().all(|one| left.contains(one)), "{nth}");
+        verifies(&author, &store);
+    }
+    // What is attached to a version that stays names one that would go.
+    registry.repository(DEMO, |content| {
+        *content = before.clone();
+        let [goes, stays] = ["1.0.0", "1.1.0"].map(|tag| content.resolve(tag).unwrap());
+        list(content, &stays, &[&goes]);
+    });
+    let all = content(&registry);
+    let run = prune(&author, &store, "acme/demo@1.0.0 --yes --format json").succeeds();
+    assert_eq!(document(&run), (vec![], vec!["1.0.0".to_owned()]));
+    assert_eq!(content(&registry), all);
+    // A tag of the user for both versions.
+    registry.repository(DEMO, |content| {
+        *content = before.clone();
+        let both = ["1.0.0", "1.1.0"].map(|tag| content.resolve(tag).unwrap());
+        let both = index_of(content, &[&both[0], &both[1]]);
+        content.tag("all", &both);
+    });
+    let all = content(&registry);
+    let run = prune(&author, &store, "acme/demo@1.0.0 --yes --format json").succeeds();
+    assert_eq!(document(&run), (vec![], vec!["1.0.0".to_owned()]));
+    assert_eq!(content(&registry), all);
+}
+
+#[test]
+fn what_cannot_be_known_ends_the_plan() {
+    let author = Author::new();
+    // Versions of another provider.
+    let (registry, store) = registry(&author, true);
+    let before = content(&registry);
+    let shared = store.replace("{hostname}/{namespace}/{type}", DEMO);
+    let arguments = ["prune", "other/demo@1.0.0", "--exact-repository", "--yes"];
+    let from = ["--from", &shared, "--plain-http", "127.0.0.1"];
+    let run = author.tfoci(&[&arguments[..], &from].concat());
+    assert_ne!(run.status, Some(0), "{}", run.stderr);
+    let shared = store.replace(
+        "{hostname}/{namespace}/{type}",
+        "registry.opentofu.org/acme/{type}",
+    );
+    prune(&author, &shared, "other/demo@1.0.0 --yes").exits(3);
+    assert_eq!(content(&registry), before);
+    // A chain of lists.
+    registry.repository(DEMO, |content| {
+        let mut subject = content.resolve("1.0.0").unwrap();
+        for _ in 0..10 {
+            let next = attach(content, &subject);
+            list(content, &subject, &[&next]);
+            subject = next;
+        }
+    });
+    let before = content(&registry);
+    prune(&author, &store, "acme/demo@1.0.0 --yes").exits(1);
+    assert_eq!(content(&registry), before);
+    // A version that stays is damaged.
+    push(&author, "oci-layout:store", &ALL[..2]);
+    let layout = author.scene.path("store").join(DEMO);
+    let index = tamper::document(&layout, &tamper::tagged(&layout, "1.1.0"));
+    let child = index["manifests"][0]["digest"].as_str().unwrap();
+    author
+        .scene
+        .write(layout.join("blobs").join(child.replace(':', "/")), "{}");
+    let before = author.tree();
+    let run = prune(&author, "oci-layout:store", "acme/demo@1.0.0 --yes");
+    assert_ne!(run.status, Some(0), "{}", run.stderr);
+    assert_eq!(author.tree(), before);
 }
 
 #[test]

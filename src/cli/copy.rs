@@ -5,7 +5,7 @@ mod plan;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use tfoci::copy::{Options, copy};
 use tfoci::oci::Referrers;
@@ -15,7 +15,7 @@ use tfoci::platform::{Platform, Platforms};
 use plan::Plan;
 
 use super::Ending;
-use super::arguments::ReadTrust;
+use super::arguments::{DESTINATION, ReadTrust};
 use super::error::CommandError;
 use super::push::How;
 use super::report::{COPY, Extent};
@@ -69,33 +69,21 @@ pub(super) struct Arguments {
     ///
     /// tfoci writes `FILE.part`, renames it at the end, and writes `FILE.sha256` beside it. After an interruption, the same command goes on where
     /// it stopped. `bundle:-` is a pipe. `tfoci help air-gap` shows both sides.
-    #[arg(long, value_name = "STORE", help_heading = "Destination")]
+    #[arg(long, value_name = "STORE", help_heading = DESTINATION)]
     to: String,
     /// What to do if the destination has the version
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "HOW",
-        help_heading = "Destination"
-    )]
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", help_heading = DESTINATION)]
     existing: How,
     /// Which signatures, SBOMs and attestations of other tools come along
     ///
     /// `known` are those of cosign, Sigstore and notation, and SBOMs in SPDX or CycloneDX. tfoci does not interpret them.
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "WHICH",
-        help_heading = "Destination"
-    )]
-    referrers: Which,
+    #[arg(long, value_enum, default_value_t, value_name = "WHICH", help_heading = DESTINATION)]
+    referrers: Referrers,
     /// With `--rebuild-index`, copy only this platform; may be repeated
-    #[arg(long, value_name = "OS_ARCH", help_heading = "Destination")]
+    #[arg(long, value_name = "OS_ARCH", help_heading = DESTINATION)]
     platform: Vec<Platform>,
     /// Write a new index, as `push` does; its digest may change
-    #[arg(long, help_heading = "Destination")]
+    #[arg(long, help_heading = DESTINATION)]
     rebuild_index: bool,
     #[command(flatten)]
     bundle: bundle::BundleArguments,
@@ -111,18 +99,6 @@ pub(super) struct Arguments {
     changed: bool,
     #[command(flatten)]
     trust: ReadTrust,
-}
-
-/// The attachments that are copied.
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum Which {
-    /// Those of the common tools
-    #[default]
-    Known,
-    /// Everything
-    All,
-    /// Nothing
-    None,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
@@ -212,11 +188,7 @@ fn options(
         exclude: exclude.collect::<Result<_, _>>()?,
         existing: arguments.existing.into(),
         rebuild,
-        referrers: match arguments.referrers {
-            Which::Known => Referrers::Known,
-            Which::All => Referrers::All,
-            Which::None => Referrers::None,
-        },
+        referrers: arguments.referrers,
         trust: session.trust_options_of(&arguments.trust, trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),

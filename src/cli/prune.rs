@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
-use tfoci::error::{counted, listed};
+use tfoci::error::counted;
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::inventory::inventory;
 use tfoci::mirror::Locks;
@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     /// Keep what this mirror file selects
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
-    /// Keep what the lock files in this directory and below it name; may be repeated
+    /// Keep what lock files at and below it name, except in hidden directories or behind links; may be repeated
     #[arg(long, value_name = "DIR")]
     keep_locked: Vec<PathBuf>,
     /// Keep what was signed within this time, such as 90d, or is not signed
@@ -194,7 +194,8 @@ async fn plan(
     if let Some(newest) = listed.versions.last().filter(|_| !keep.are_named) {
         removed.remove(newest);
     }
-    let plan = Plan::of(&from, &listed, &removed).await?;
+    let plan = Plan::of(&from, &listed, &removed).await;
+    let plan = plan.map_err(|problem| from.failure(None, problem))?;
     let to = RepoMut::of(from.repo.clone());
     let to = to.map_err(|source| from.failure(None, source.into()))?;
     Ok(Planned { from, to, plan })
@@ -262,16 +263,11 @@ async fn carry_out(
     }
     for removal in plan.removals.iter().filter(|one| one.named_by.is_empty()) {
         let left: Vec<String> = removal.may_be_left().map(ToString::to_string).collect();
+        let (provider, version, left) = (&from.provider, &removal.version, left.join(", "));
+        let text =
+            format!("{provider} {version} has no evidence: an interrupted run may leave {left}");
         if !left.is_empty() {
-            let (provider, version) = (&from.provider, &removal.version);
-            let left = left.join(", ");
-            session.printer.line(
-                Tone::Warning,
-                "Warning",
-                &format!(
-                    "{provider} {version} has no evidence: an interrupted run may leave {left}"
-                ),
-            );
+            session.printer.line(Tone::Warning, "Warning", &text);
         }
     }
     let done = plan.carry_out(to, &(), |removal| {
@@ -286,29 +282,16 @@ async fn carry_out(
 
 fn print(from: &StoredProvider, removal: Removal, done: bool, session: &Session) -> Removed {
     let provider = from.provider.clone();
-    let Removal {
-        version,
-        size,
-        named_by,
-        ..
-    } = &removal;
-    let line = format!("{provider} {version}");
-    match (named_by.as_slice(), done) {
-        ([], true) => session.printer.line(
-            Tone::Plain,
-            "Deleted",
-            &format!("{line}   {}", HumanBytes(*size)),
-        ),
-        ([], false) => session.printer.line(
-            Tone::Plain,
-            "Would delete",
-            &format!("{line}   {}", HumanBytes(*size)),
-        ),
-        (names, _) => session.printer.line(
-            Tone::Warning,
-            "Kept",
-            &format!("{line}: the tag {} names the same index", listed(names, 3)),
-        ),
-    }
+    let size = HumanBytes(removal.size);
+    let (tone, verb, rest) = match (removal.named_by.first(), done) {
+        (Some(tag), _) => {
+            let rest = format!(": the tag {tag} leads to its index");
+            (Tone::Warning, "Kept", rest)
+        }
+        (None, true) => (Tone::Plain, "Deleted", format!("   {size}")),
+        (None, false) => (Tone::Plain, "Would delete", format!("   {size}")),
+    };
+    let text = format!("{provider} {}{rest}", removal.version);
+    session.printer.line(tone, verb, &text);
     Removed { provider, removal }
 }

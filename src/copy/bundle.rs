@@ -187,8 +187,14 @@ impl Output {
         versions
             .iter()
             .for_each(|version| blobs.add(version, drafts));
+        // An attachment may have the same bytes as a package or a manifest.
+        blobs.packages.retain(|key| !blobs.manifests.contains(key));
+        let others = blobs.manifests.union(&blobs.packages);
+        let others: BTreeSet<Key> = others.copied().collect();
+        blobs.documents.retain(|key| !others.contains(key));
         // A package that one provider's repository has may be missing in that of another.
         let omitted = blobs.omitted.difference(&blobs.packages);
+        let omitted = omitted.filter(|key| !blobs.documents.contains(*key));
         let omitted = omitted.map(|key| ListedBlob::new(drafts.expected(key)));
         let omitted: Vec<ListedBlob> = omitted.collect();
         let mut bundled = Bundled {

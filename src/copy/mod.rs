@@ -18,18 +18,19 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, future, stream};
 
+use crate::blob::verify;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject};
 use crate::examine::{StoredProvider, TrustOptions, Versions};
 use crate::hash::PackageHash;
 use crate::jobs::{Jobs, SideBySide};
-use crate::oci::{Descriptor, RawManifest, Referrers, Tag, TagNames};
+use crate::oci::{Part, RawManifest, Referrers, Tag, TagNames};
 use crate::outcome::{At, Failure, OnResult, Problem, Published};
 use crate::platform::Platforms;
 use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
 use crate::selection::Exclusion;
-use crate::store::{self, OtherWriters, RepoMut, StoreBlob};
+use crate::store::{self, Attachment, OtherWriters, RepoMut, StoreBlob};
 use crate::trust::Verified;
 use crate::version::Version;
 
@@ -149,9 +150,8 @@ struct Journey<'a> {
     trust_of_locked: TrustOptions,
     /// The names of the tags in the destination store.
     tags: TagNames,
-    /// The tags in the store that is read of what is attached to a manifest, and the manifests there without a tag.
-    attached_tags: BTreeMap<Digest, Vec<Tag>>,
-    untagged: Vec<(Digest, Descriptor)>,
+    /// What leads to attachments in the store that is read.
+    attachments: BTreeMap<Digest, Vec<Attachment>>,
     options: &'a Options,
     draft: Option<&'a Draft>,
     reporter: &'a Arc<dyn Reporter>,
@@ -201,17 +201,15 @@ impl<'a> Journey<'a> {
                 selected.unmatched.push(from.failure(None, problem));
             }
         }
-        let versions = selected.versions.iter();
+        let versions = selected.versions.keys();
         reporter.report(Event::VersionsSelected {
             subject: Subject::provider(&from.provider),
-            versions: versions
-                .map(|(version, _)| (version.clone(), None))
-                .collect(),
+            versions: versions.map(|version| (version.clone(), None)).collect(),
         });
-        let untagged = from.repo.untagged().await;
+        let names = available.ignored.iter().map(|(name, _)| name);
+        let attachments = from.repo.attachments(names).await;
         let journey = Self {
-            attached_tags: referrers::tags(available.ignored.iter().map(|(name, _)| name)),
-            untagged: untagged.map_err(|error| from.failure(None, Problem::Unread(error)))?,
+            attachments: attachments.map_err(|error| from.failure(None, error.into()))?,
             from,
             to,
             available,
@@ -261,14 +259,16 @@ impl<'a> Journey<'a> {
         version: &Version,
         wanted: &Platforms,
     ) -> Result<Published, Error> {
-        let (published, index) = match (self.settled(version).await?, &self.options.rebuild) {
+        let settled = self.settled(version).await?;
+        let is_new = settled.is_none();
+        let (published, index) = match (settled, &self.options.rebuild) {
             (Some(settled), _) => settled,
             (None, None) => self.copy_unchanged(version, wanted).await?,
             (None, Some(platforms)) => self.rebuild(version, platforms, wanted).await?,
         };
         match self.draft {
             Some(_) => Ok(published),
-            None => self.carry(version, &index, published).await,
+            None => self.carry(version, &index, is_new, published).await,
         }
     }
 
@@ -290,7 +290,13 @@ impl<'a> Journey<'a> {
         }
         let root = stored.index.root.clone();
         if let Some(draft) = self.draft {
-            let attached = self.attached(version, &root).await?;
+            let attached = self.attached(version, &root, true).await?;
+            for blob in attached.iter().flat_map(|one| &one.content.blobs) {
+                // What cannot be read would end the whole bundle later.
+                let read = verify(&self.from.repo.blob(*blob)).await;
+                let unread = |error| store::Error::reading(Part::Blob, blob.digest, error);
+                read.map_err(unread).map_err(Error::unread)?;
+            }
             let added = draft.add(&stored, &attached, &self.from.repo, &self.to);
             return Ok((added.map_err(Error::in_destination)?, root));
         }

@@ -10,17 +10,17 @@ use super::error::Error;
 use crate::digest::Digest;
 use crate::error::{FEW, listed};
 use crate::event::{Event, Subject, Transfer, Warning};
-use crate::oci::referrers::{self, subject_of};
-use crate::oci::{EMPTY_BYTES, Part, RawManifest, Referrers, Refusal, Tag, manifests, parts};
+use crate::oci::referrers::{self, DEEPEST};
+use crate::oci::{
+    Descriptor, EMPTY_BYTES, Part, RawManifest, Referrers, Refusal, Tag, digests, manifests, parts,
+};
 use crate::outcome::{AttachedBlobs, Change, Problem, Published};
-use crate::publish::ContentGraph;
+use crate::publish::{ContentGraph, carried};
 use crate::release::Expected;
-use crate::store::{self, At, Lookup, Move, OtherWriters, PutError, Tagged};
+use crate::store::{self, At, Attachment, Lookup, Move, OtherWriters, PutError, Repo, Tagged};
 use crate::version::Version;
 
-/// How deep attachments of attachments are followed. A signature of an SBOM has depth 2.
-const DEEPEST: usize = 4;
-/// The most manifests that are read for a version, and their bytes, which are in memory at once.
+/// The most manifests that are attached to a version or are said to be, and their bytes, which are in memory at once.
 const MOST: usize = 1_000;
 const LARGEST: u64 = 4 << 20;
 /// The most bytes of their blobs. The SBOM of a large provider has some megabytes.
@@ -49,26 +49,42 @@ struct Found {
 }
 
 impl Found {
-    /// Counts a manifest of this size.
-    fn count(&mut self, size: u64) -> Result<(), store::Error> {
-        self.manifests += 1;
-        self.held = self.held.saturating_add(size);
-        match self.manifests {
-            0..=MOST => within(Part::Manifest, LARGEST, self.held),
-            _ => Err(store::Error::TooManyParts { limit: MOST }),
+    /// Reads what a tag leads to.
+    async fn add(
+        &mut self,
+        repo: &Repo,
+        tag: &Tag,
+        subject: Digest,
+        mut root: RawManifest,
+    ) -> Result<(), store::Error> {
+        // Only some stores tell it.
+        root.artifact_type = None;
+        let content = ContentGraph::read(repo, root).await?;
+        for manifest in content.manifests.iter().flatten().chain([&content.root]) {
+            referrers::check_media_type(manifest)?;
+            self.next.push(manifest.expected.digest);
+            self.held = self.held.saturating_add(manifest.expected.size);
         }
+        let blobs = content.blobs.iter().map(|blob| blob.size);
+        self.blobs = blobs.fold(self.blobs, u64::saturating_add);
+        let tag = tag.clone();
+        self.attached.push(Attached {
+            tag,
+            subject,
+            content,
+        });
+        self.count()?;
+        within(Part::Manifest, LARGEST, self.held)?;
+        within(Part::Blob, LARGEST_BLOBS, self.blobs)
     }
 
-    fn add(&mut self, one: Attached) -> Result<(), store::Error> {
-        let below = one.content.manifests.iter().flatten();
-        for Expected { digest, size } in below.chain([&one.content.root]).map(|one| one.expected) {
-            self.count(size)?;
-            self.next.push(digest);
+    /// Counts a manifest.
+    fn count(&mut self) -> Result<(), store::Error> {
+        self.manifests += 1;
+        match self.manifests > MOST {
+            true => Err(store::Error::TooManyParts { limit: MOST }),
+            false => Ok(()),
         }
-        let blobs = one.content.blobs.iter().map(|blob| blob.size);
-        self.blobs = blobs.fold(self.blobs, u64::saturating_add);
-        self.attached.push(one);
-        within(Part::Blob, LARGEST_BLOBS, self.blobs)
     }
 }
 
@@ -79,27 +95,17 @@ fn within(what: Part, limit: u64, size: u64) -> Result<(), store::Error> {
     }
 }
 
-/// The tags that name a subject, by subject.
-pub(super) fn tags<'a>(names: impl Iterator<Item = &'a String>) -> BTreeMap<Digest, Vec<Tag>> {
-    let mut all: BTreeMap<Digest, Vec<Tag>> = BTreeMap::new();
-    for name in names {
-        if let (Some(subject), Ok(tag)) = (subject_of(name), Tag::parse(name)) {
-            all.entry(subject).or_default().push(tag);
-        }
-    }
-    all
-}
-
 impl Journey<'_> {
     /// Reads what is attached to an index, to its platform manifests, and to what is attached.
     pub(super) async fn attached(
         &self,
         version: &Version,
         index: &RawManifest,
+        is_new: bool,
     ) -> Result<Vec<Attached>, Error> {
         let mut found = Found::default();
         if self.options.referrers != Referrers::None {
-            let read = self.read_attached(index, &mut found).await;
+            let read = self.read_attached(index, is_new, &mut found).await;
             read.map_err(Error::unread)?;
         }
         if !found.left.is_empty() {
@@ -110,10 +116,11 @@ impl Journey<'_> {
         Ok(found.attached)
     }
 
-    /// A registry that lists referrers is only asked for those of the platform manifests if the index has some.
+    /// A registry that lists referrers is only asked for those of the platform manifests if the version is new, or the index has some.
     async fn read_attached(
         &self,
         index: &RawManifest,
+        is_new: bool,
         found: &mut Found,
     ) -> Result<(), store::Error> {
         let mut subjects = vec![index.expected.digest];
@@ -124,8 +131,8 @@ impl Journey<'_> {
             }
             subjects = std::mem::take(&mut found.next);
             if depth == 0 {
-                is_listed = !subjects.is_empty();
-                subjects.extend(manifests(&index.bytes)?);
+                is_listed = is_new || !subjects.is_empty();
+                subjects.extend(digests(&manifests(&index.bytes)?));
             }
             if subjects.is_empty() {
                 return Ok(());
@@ -147,9 +154,14 @@ impl Journey<'_> {
         if is_listed {
             candidates.extend(repo.referrers(subject).await?.unwrap_or_default());
         }
-        let untagged = self.untagged.iter().filter(|(one, _)| one == subject);
-        candidates.extend(untagged.map(|(_, entry)| entry.clone()));
-        for tag in self.attached_tags.get(subject).into_iter().flatten() {
+        for attachment in self.attachments.get(subject).into_iter().flatten() {
+            let tag = match attachment {
+                Attachment::Untagged(entry) => {
+                    candidates.push(entry.clone());
+                    continue;
+                }
+                Attachment::Tag(tag) => tag,
+            };
             if *tag != list && !self.options.referrers.has_tag(tag) {
                 found.left.insert(format!("the tag {tag}"));
                 continue;
@@ -158,28 +170,41 @@ impl Journey<'_> {
                 Some(root) if *tag == list => {
                     candidates.extend(parts(&root.bytes).map_err(unread)?);
                 }
-                Some(root) => found.add(Attached {
-                    tag: tag.clone(),
-                    subject: *subject,
-                    content: ContentGraph::read(repo, root).await?,
-                })?,
+                Some(root) => found.add(repo, tag, *subject, root).await?,
                 None => {}
             }
         }
+        let entries = self.entries(subject, candidates, found).await?;
+        match entries.is_empty() {
+            true => Ok(()),
+            false => {
+                let root = referrers::list(&entries).map_err(unread)?;
+                found.add(repo, &list, *subject, root).await
+            }
+        }
+    }
+
+    /// The entries of a list: of those candidates that are attached, and whose types are copied.
+    async fn entries(
+        &self,
+        subject: &Digest,
+        candidates: Vec<Descriptor>,
+        found: &mut Found,
+    ) -> Result<Vec<Descriptor>, store::Error> {
         let mut entries = BTreeMap::new();
         for candidate in candidates {
-            if entries.contains_key(&candidate.digest) {
+            if entries.contains_key(&candidate.digest) || !candidate.may_refer_to_others() {
                 continue;
             }
-            let Some(raw) = repo.manifest(At::Entry(&candidate)).await? else {
+            found.count()?;
+            let Some(raw) = self.from.repo.manifest(At::Entry(&candidate)).await? else {
                 continue;
             };
-            found.count(raw.expected.size)?;
             let raw = RawManifest {
                 media_type: candidate.media_type,
                 ..raw
             };
-            let Some(entry) = referrers::entry(&raw, subject).map_err(unread)? else {
+            let Some(entry) = referrers::entry(&raw, subject)? else {
                 continue;
             };
             let artifact_type = entry.artifact_type.as_deref().unwrap_or_default();
@@ -188,16 +213,7 @@ impl Journey<'_> {
                 false => drop(found.left.insert(artifact_type.to_owned())),
             }
         }
-        let entries: Vec<_> = entries.into_values().collect();
-        if !entries.is_empty() {
-            let root = referrers::list(&entries).map_err(unread)?;
-            found.add(Attached {
-                tag: list,
-                subject: *subject,
-                content: ContentGraph::read(repo, root).await?,
-            })?;
-        }
-        Ok(())
+        Ok(entries.into_values().collect())
     }
 
     /// Writes what is attached to the index of a version that the destination has now.
@@ -205,9 +221,10 @@ impl Journey<'_> {
         &self,
         version: &Version,
         index: &RawManifest,
+        is_new: bool,
         mut published: Published,
     ) -> Result<Published, Error> {
-        let attached = self.attached(version, index).await?;
+        let attached = self.attached(version, index, is_new).await?;
         if attached.is_empty() {
             return Ok(published);
         }
@@ -289,7 +306,7 @@ impl Journey<'_> {
             false => None,
         };
         if let Some(known) = known {
-            let has = |digest: &Digest| known.iter().any(|one| one.digest == digest.to_string());
+            let has = |entry: &Descriptor| known.iter().any(|one| one.digest == entry.digest);
             let is_there = manifests(&own.bytes)?.iter().all(has);
             return Ok((!is_there).then_some((None, None)));
         }
@@ -336,12 +353,8 @@ impl Journey<'_> {
                 continue;
             }
             beside.add(blob.size, transfer);
-            self.reporter.report(Event::AttachedFinished {
-                subject: Subject::version(&self.from.provider, version),
-                digest: blob.digest,
-                size: blob.size,
-                transfer,
-            });
+            let subject = Subject::version(&self.from.provider, version);
+            self.reporter.report(carried(subject, *blob, transfer));
         }
         for manifest in one.content.manifests.iter().flatten().filter(|_| !dry_run) {
             let put = self.to.put_manifest(manifest).await;

@@ -85,8 +85,6 @@ pub use refusal::Refusal;
 pub use tag_names::TagNames;
 pub use tags::Tags;
 
-use std::collections::BTreeSet;
-
 use bytes::Bytes;
 
 use crate::digest::Digest;
@@ -207,24 +205,29 @@ pub fn children(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
     pointed_at(bytes, &["config", "subject"])
 }
 
-/// The digests of the manifests that an index names.
+/// The manifests that an index names.
 ///
 /// # Errors
 /// The bytes are not a valid index, so its references are unknown.
-pub fn manifests(index: &[u8]) -> Result<BTreeSet<Digest>, Refusal> {
+pub fn manifests(index: &[u8]) -> Result<Vec<Descriptor>, Refusal> {
     let parts = parts(index).map_err(|source| Refusal::unread(Part::Index, source))?;
-    let manifests = parts.iter().filter(|part| part.may_refer_to_others());
-    let digests = manifests.filter_map(|part| part.digest.parse().ok());
-    Ok(digests.collect())
+    let manifests = parts.into_iter().filter(Descriptor::may_refer_to_others);
+    Ok(manifests.collect())
+}
+
+/// The valid digests of descriptors.
+pub fn digests(entries: &[Descriptor]) -> impl Iterator<Item = Digest> {
+    entries.iter().filter_map(|entry| entry.digest.parse().ok())
 }
 
 /// The digest of the manifest that this one is attached to.
 ///
 /// # Errors
-/// The errors of [`parts`].
-pub fn subject(manifest: &[u8]) -> Result<Option<Digest>, json::Error> {
-    let mut manifest = json::Object::parse(manifest)?;
-    let subject = manifest.object("subject", Descriptor::read)?;
+/// The bytes are not a valid manifest.
+pub fn subject(manifest: &[u8]) -> Result<Option<Digest>, Refusal> {
+    let subject = json::Object::parse(manifest)
+        .and_then(|mut manifest| manifest.object("subject", Descriptor::read));
+    let subject = subject.map_err(|source| Refusal::unread(Part::Manifest, source))?;
     Ok(subject.and_then(|subject| subject.digest.parse().ok()))
 }
 

@@ -8,11 +8,15 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Descriptor, INDEX, MOST_ENTRIES, RawManifest, Tag, annotations};
+use super::{
+    Descriptor, INDEX, MANIFEST, MOST_ENTRIES, Part, RawManifest, Refusal, Tag, annotations,
+};
 use crate::digest::Digest;
 use crate::json::{self, Object};
 use crate::release::Expected;
 
+/// How deep attachments of attachments are followed. A signature of an SBOM has depth 2.
+pub const DEEPEST: usize = 4;
 /// How the artifact types begin that are copied by default.
 const KNOWN_TYPES: [&str; 6] = [
     "application/vnd.dev.sigstore.bundle",
@@ -22,18 +26,26 @@ const KNOWN_TYPES: [&str; 6] = [
     "application/spdx",
     "application/vnd.cyclonedx",
 ];
+/// The media types of manifests and indexes.
+const MEDIA_TYPES: [&str; 4] = [
+    MANIFEST,
+    INDEX,
+    "application/vnd.docker.distribution.manifest.v2+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+];
 /// How the tags of cosign end that are copied by default.
 const KNOWN_TAGS: [&str; 3] = [".sig", ".att", ".sbom"];
 
 /// Which attachments are copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Referrers {
-    /// Signatures, SBOMs and attestations of the common tools.
+    /// Signatures, SBOMs and attestations of the common tools
     #[default]
     Known,
-    /// Everything.
+    /// Everything
     All,
-    /// Nothing.
+    /// Nothing
     None,
 }
 
@@ -66,22 +78,47 @@ pub fn subject_of(tag: &str) -> Option<Digest> {
 ///
 /// # Errors
 /// The bytes are not those of a manifest.
-pub fn entry(raw: &RawManifest, subject: &Digest) -> Result<Option<Descriptor>, json::Error> {
+pub fn entry(raw: &RawManifest, subject: &Digest) -> Result<Option<Descriptor>, Refusal> {
     if super::subject(&raw.bytes)?.as_ref() != Some(subject) {
         return Ok(None);
     }
+    let described = described(raw).map_err(|source| Refusal::unread(Part::Manifest, source))?;
+    Ok(Some(described))
+}
+
+fn described(raw: &RawManifest) -> Result<Descriptor, json::Error> {
     let mut manifest = Object::parse(&raw.bytes)?;
     let artifact_type = manifest.text("artifactType")?;
     let config = manifest.object("config", Descriptor::read)?;
     let config = config.map(|config| config.media_type).unwrap_or_default();
-    Ok(Some(Descriptor {
+    Ok(Descriptor {
         artifact_type: Some(match artifact_type.as_str() {
             "" => config,
             _ => artifact_type,
         }),
         annotations: annotations::take(&mut manifest, |_| true)?,
         ..Descriptor::new(&raw.media_type, raw.expected)
-    }))
+    })
+}
+
+/// Refuses a manifest that is named with another media type than its own, or with that of no manifest: a registry may keep what it is sent with.
+///
+/// # Errors
+/// It is such a manifest.
+pub fn check_media_type(raw: &RawManifest) -> Result<(), Refusal> {
+    let own = Object::parse(&raw.bytes).and_then(|mut manifest| manifest.text("mediaType"));
+    let own = own.map_err(|source| Refusal::unread(Part::Manifest, source))?;
+    let named = &raw.media_type;
+    let (expected, received) = match MEDIA_TYPES.contains(&named.as_str()) {
+        true if own.is_empty() || own == *named => return Ok(()),
+        true => (named.clone(), own),
+        false => ("that of a manifest or an index".to_owned(), named.clone()),
+    };
+    Err(Refusal::BodyMediaType {
+        what: Part::Manifest,
+        expected,
+        received,
+    })
 }
 
 /// A list with these entries.

@@ -47,6 +47,7 @@ use publication::{Publication, TagUpdate};
 use read_back::{read_back, read_back_roots};
 pub(crate) use reported_blob::ReportedBlob;
 use transfer::TransferOutcomes;
+pub(crate) use transfer::carried;
 
 /// The most times that a publication is planned. An attempt only fails if another writer moved a tag meanwhile, so eight concurrent writers
 /// all succeed.

@@ -331,7 +331,12 @@ fn unproven_blobs<B>(publication: &Publication<B>) -> Vec<(&B, Part)> {
     blobs.collect()
 }
 
-fn carried(subject: Subject, Expected { digest, size }: Expected, transfer: Transfer) -> Event {
+/// The event of a blob that no signature covers.
+pub(crate) fn carried(
+    subject: Subject,
+    Expected { digest, size }: Expected,
+    transfer: Transfer,
+) -> Event {
     Event::AttachedFinished {
         subject,
         digest,

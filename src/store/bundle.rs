@@ -112,7 +112,11 @@ impl Bundle {
                 let all = inner.tags.entry(repository).or_default();
                 for (tag, entry) in tags {
                     count += 1;
-                    if all.insert(tag, entry).is_some() || count > MOST_TAGS {
+                    // Two versions may have one index, and so the same signatures.
+                    let is_attached = subject_of(tag.as_str()).is_some();
+                    let known = all.insert(tag, entry.clone());
+                    let is_repeated = known.is_some_and(|known| !is_attached || known != entry);
+                    if is_repeated || count > MOST_TAGS {
                         let expected = format!("at most {MOST_TAGS} tags, each in one part");
                         return Err(part.fault(tar::INDEX, &expected, "more tags"));
                     }

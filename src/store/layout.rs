@@ -137,13 +137,17 @@ impl Layout {
         Ok(path)
     }
 
-    /// Every digest that is reachable from `index.json`, including entries that other tools wrote.
+    /// Every digest that is reachable from entries of `index.json`.
     ///
     /// # Errors
     /// A document cannot be read. Its references are unknown, so no blob may be treated as unused.
-    async fn in_use(&self, repository: &Repository) -> Result<HashSet<String>, Error> {
+    async fn in_use(
+        &self,
+        repository: &Repository,
+        entries: impl Iterator<Item = Descriptor>,
+    ) -> Result<HashSet<String>, Error> {
         let mut used = HashSet::new();
-        let mut open = self.descriptors(repository)?;
+        let mut open: Vec<Descriptor> = entries.collect();
         let what = Part::Blob;
         while let Some(descriptor) = open.pop() {
             if !used.insert(descriptor.digest.clone()) || !descriptor.may_refer_to_others() {
@@ -244,7 +248,12 @@ impl Layout {
     }
 
     pub(super) async fn sweep(&self, repository: &Repository) -> Result<(), Error> {
-        let used = self.in_use(repository).await?;
+        let entries = self.descriptors(repository)?;
+        let used = self.in_use(repository, entries.into_iter()).await?;
+        self.remove_unused(repository, &used)
+    }
+
+    fn remove_unused(&self, repository: &Repository, used: &HashSet<String>) -> Result<(), Error> {
         self.refuse_links(repository, Algorithm::Sha256)?;
         let directory = self.directory(repository).join("blobs").join("sha256");
         for name in disk::names(&directory)? {

@@ -34,7 +34,7 @@ pub use error::{Error, Refused};
 pub use layout::Layout;
 pub use put_error::PutError;
 pub use registry::{Lookup, Registry};
-pub use repo::{CONCURRENT_READS, Repo};
+pub use repo::{Attachment, CONCURRENT_READS, Repo};
 pub use repo_mut::RepoMut;
 pub use requested::Requested;
 

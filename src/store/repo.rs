@@ -1,5 +1,6 @@
 //! One repository of a store: reads tags, manifests and evidence, and refuses what clients refuse.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
@@ -9,6 +10,7 @@ use super::{At, Bundle, Error, Store, StoreBlob, document};
 use crate::blob::proven;
 use crate::credentials::Credentials;
 use crate::digest::Digest;
+use crate::oci::referrers::subject_of;
 use crate::oci::{
     self, Descriptor, Evidence, Index, Part, REF_NAME, RawManifest, Refusal, Repository, Tag,
     manifest,
@@ -23,6 +25,15 @@ const LARGEST_DOCUMENT: u64 = limits::KEYS;
 /// The number of manifests of an index that are read at once: half of the small requests that one host may receive, so that another version
 /// makes progress too.
 pub const CONCURRENT_READS: usize = 8;
+
+/// What leads to an attachment.
+#[derive(Clone, Debug)]
+pub enum Attachment {
+    /// A tag that names the manifest.
+    Tag(Tag),
+    /// A manifest without a tag.
+    Untagged(Descriptor),
+}
 
 /// A repository that can be read.
 #[derive(Clone, Debug)]
@@ -158,26 +169,40 @@ impl Repo {
         Ok(listed.transpose().map_err(unread)?)
     }
 
-    /// The manifests without a tag in a layout that are attached to another one, with its digest: other tools attach them so.
+    /// What leads to attachments, by the manifest that they are attached to: those of the given tags that name one, and manifests without a tag in a
+    /// layout, which other tools attach so.
     ///
     /// # Errors
     /// The layout cannot be read.
-    pub async fn untagged(&self) -> Result<Vec<(Digest, Descriptor)>, Error> {
-        let mut found = Vec::new();
+    pub async fn attachments(
+        &self,
+        names: impl Iterator<Item = &String>,
+    ) -> Result<BTreeMap<Digest, Vec<Attachment>>, Error> {
+        let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for name in names {
+            if let (Some(subject), Ok(tag)) = (subject_of(name), Tag::parse(name)) {
+                all.entry(subject).or_default().push(Attachment::Tag(tag));
+            }
+        }
         let entries = match &self.store {
             Store::Layout(layout) => layout.descriptors(&self.name)?,
             Store::Registry(_) | Store::Bundle(_) => Vec::new(),
         };
+        let mut seen = BTreeSet::new();
         for entry in entries {
-            if entry.annotations.contains_key(REF_NAME) || !entry.may_refer_to_others() {
+            let is_tagged = entry.annotations.contains_key(REF_NAME);
+            if is_tagged || !entry.may_refer_to_others() || !seen.insert(entry.digest.clone()) {
                 continue;
             }
             // What cannot be read is not attached to anything.
             let raw = self.manifest(At::Entry(&entry)).await.ok().flatten();
             let subject = raw.and_then(|raw| oci::subject(&raw.bytes).ok().flatten());
-            found.extend(subject.map(|subject| (subject, entry)));
+            if let Some(subject) = subject {
+                let all = all.entry(subject).or_default();
+                all.push(Attachment::Untagged(entry));
+            }
         }
-        Ok(found)
+        Ok(all)
     }
 
     /// The manifest that a tag refers to in a store of files.

@@ -177,7 +177,7 @@ impl RepoMut {
         }
     }
 
-    /// Deletes a manifest of a registry with all of its tags, unless it is gone already. In a layout, [`RepoMut::untag`] and [`RepoMut::sweep`] do.
+    /// Deletes a manifest of a registry with all of its tags, unless it is gone already. In a layout, [`RepoMut::forget`] does.
     ///
     /// # Errors
     /// The registry fails, or does not delete.
@@ -189,13 +189,13 @@ impl RepoMut {
         }
     }
 
-    /// Forgets tags of a layout, and manifests without a tag. In a registry, [`RepoMut::delete`] does.
+    /// Forgets tags of a layout, and manifests without a tag, and sweeps it. In a registry, [`RepoMut::delete`] does.
     ///
     /// # Errors
-    /// The store fails.
-    pub fn untag(&self, tags: &[Tag], manifests: &BTreeSet<Digest>) -> Result<(), Error> {
+    /// The store fails. If what stays cannot be read, nothing was forgotten.
+    pub async fn forget(&self, tags: &[Tag], manifests: &BTreeSet<Digest>) -> Result<(), Error> {
         match &self.store {
-            Store::Layout(layout) => layout.untag(&self.name, tags, manifests),
+            Store::Layout(layout) => layout.forget(&self.name, tags, manifests).await,
             Store::Registry(_) | Store::Bundle(_) => Ok(()),
         }
     }

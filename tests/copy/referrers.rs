@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::fs;
 
 use serde_json::{Value, json};
 
@@ -10,6 +11,7 @@ use crate::support::layout::digest;
 use crate::support::programs::has;
 use crate::support::registry::content::{Manifest, Repository};
 use crate::support::registry::{Personality, Registry, Setup, matching};
+use crate::support::release::ReleaseFolder;
 use crate::support::tamper;
 
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -129,7 +131,7 @@ fn they_travel_through_every_store_and_back() {
     assert!(holds(&plain, &wanted));
     copy_demo(&author, &at(&plain), "bundle:all.tar", &[]).succeeds();
     copy_demo(&author, &at(&from), "bundle:same.tar", &[]).succeeds();
-    let bundle = |name: &str| std::fs::read(author.scene.path(name)).unwrap();
+    let bundle = |name: &str| fs::read(author.scene.path(name)).unwrap();
     assert!(bundle("all.tar") == bundle("same.tar"));
     let back = registry(true);
     let run = copy_demo(&author, "bundle:all.tar", &at(&back), &["--format", "json"]).succeeds();
@@ -219,7 +221,7 @@ fn the_option_selects_them() {
             .unwrap()
             .is_dir()
     );
-    let tags = std::fs::read_to_string(author.scene.path("less").join(PROVIDER).join("index.json"));
+    let tags = fs::read_to_string(author.scene.path("less").join(PROVIDER).join("index.json"));
     assert!(!tags.unwrap().contains(&list(&index)));
 }
 
@@ -285,7 +287,7 @@ fn hostile_lists_end() {
     let index = from.repository(NAME, |content| content.resolve("1.0.0").unwrap());
     let before = from.repository(NAME, |content| content.clone());
     type Attack = fn(&mut Repository, &str);
-    let attacks: [(&str, Attack); 5] = [
+    let attacks: [(&str, Attack); 6] = [
         ("five thousand", |content, index| {
             for number in 0..5_000 {
                 attach(content, Some(index), SPDX, &number.to_string());
@@ -305,6 +307,16 @@ fn hostile_lists_end() {
                 MANIFEST,
                 &json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": SPDX, "layers": [layer], "subject": subject}),
             );
+        }),
+        ("other media types", |content, index| {
+            let size = content.manifests[index].bytes.len();
+            let entry = json!({"mediaType": "application/x.evil.index+json", "digest": index, "size": size});
+            let evil = put(
+                content,
+                INDEX,
+                &json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]}),
+            );
+            content.tag(&format!("{}.sig", list(index)), &evil);
         }),
         ("other bytes", |content, index| {
             let sbom = attach(content, Some(index), SPDX, "an SBOM");
@@ -418,5 +430,62 @@ fn other_tools_find_what_was_copied() {
             "cosign",
             &format!("verify {options} --new-bundle-format={form} {carried}@sha256:{digest}"),
         );
+    }
+}
+
+/// What is attached to one version spoils neither the bundle nor the other versions, even if it has bytes of theirs.
+#[test]
+fn a_bundle_has_the_other_versions() {
+    let author = Author::new();
+    author.with_pushed();
+    ReleaseFolder::new("demo", "2.0.0")
+        .platform("linux_amd64")
+        .write(&author.scene.path("dist2"));
+    let push = [
+        "push",
+        "dist2",
+        "--provider",
+        "acme/demo",
+        "--key",
+        "acme.asc",
+        "--to",
+        "oci-layout:store",
+    ];
+    author.tfoci(&push).succeeds();
+    let layout = author.repository("");
+    let [first, second] = ["1.0.0", "2.0.0"].map(|tag| tamper::tagged(&layout, tag));
+    let package = tamper::document(&layout, &second)["manifests"][0].clone();
+    let package = tamper::document(&layout, &package)["layers"][0].clone();
+    let before = fs::read(layout.join("index.json")).unwrap();
+    let absent = json!({"mediaType": SPDX, "digest": digest(b"absent"), "size": 6});
+    let mut shorter = package.clone();
+    shorter["size"] = 5.into();
+    for (layer, is_good) in [
+        (package, true),
+        (second, true),
+        (first.clone(), true),
+        (absent, false),
+        (shorter, false),
+    ] {
+        fs::write(layout.join("index.json"), &before).unwrap();
+        let layer = json!({"mediaType": SPDX, "digest": layer["digest"], "size": layer["size"]});
+        let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": SPDX, "layers": [layer], "subject": first});
+        let entry = tamper::put(&layout, MANIFEST, manifest.to_string().as_bytes());
+        tamper::tags(&layout, |tags| tags.push(entry));
+        let run = copy_demo(
+            &author,
+            "oci-layout:store",
+            "bundle:some.tar",
+            &["--overwrite"],
+        );
+        assert_eq!(run.status == Some(0), is_good, "{layer}: {}", run.stderr);
+        let list = ["versions", "acme/demo", "--from", "bundle:some.tar"];
+        let listed = author.tfoci(&list).succeeds().stdout;
+        assert_eq!(listed.lines().count(), 1 + usize::from(is_good), "{layer}");
+        let back = format!(
+            "oci-layout:back-{}",
+            &digest(layer.to_string().as_bytes())[7..]
+        );
+        copy_demo(&author, "bundle:some.tar", &back, &[]).succeeds();
     }
 }

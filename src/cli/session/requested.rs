@@ -151,19 +151,25 @@ pub(in crate::cli) fn locked_below(
     named_by: &str,
 ) -> Result<Vec<PathBuf>, CommandError> {
     directory(above, named_by)?;
-    let unread = |error| CommandError::file(error, named_by);
     let (mut pending, mut locked) = (vec![above.to_owned()], Vec::new());
     while let Some(directory) = pending.pop() {
-        let names = disk::names(&directory).map_err(unread)?;
-        let visible = names.iter().filter(|name| !name.starts_with('.'));
-        let below = visible.rev().map(|name| directory.join(name));
-        let is_directory =
-            |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
-        pending.extend(below.filter(is_directory));
-        if names.iter().any(|name| name == FILE_NAME) {
-            locked.push(directory);
+        let unread = |error| {
+            let error = disk::Error::at("list", &directory, error);
+            CommandError::file(error, named_by)
+        };
+        for entry in std::fs::read_dir(&directory).map_err(unread)? {
+            let entry = entry.map_err(unread)?;
+            let name = entry.file_name();
+            let is_directory = entry.file_type().map_err(unread)?.is_dir();
+            if is_directory && !name.as_encoded_bytes().starts_with(b".") {
+                pending.push(entry.path());
+            }
+            if name == FILE_NAME {
+                locked.push(directory.clone());
+            }
         }
     }
+    locked.sort();
     if locked.is_empty() {
         let message = format!("no lock file is in {} or below it", printable_path(above));
         return Err(CommandError::plain(Category::NotFound, message));

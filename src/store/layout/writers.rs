@@ -128,22 +128,21 @@ impl Layout {
         Ok(outcome.try_recv().unwrap_or(Tagged::Conflict))
     }
 
-    /// Forgets tags, and manifests without a tag. What they refer to stays until the layout is swept.
-    pub(in crate::store) fn untag(
+    /// Forgets tags, and manifests without a tag, and sweeps the layout.
+    pub(in crate::store) async fn forget(
         &self,
         repository: &Repository,
         tags: &[Tag],
         manifests: &BTreeSet<Digest>,
     ) -> Result<(), Error> {
-        let Some(index) = self.index(repository)? else {
-            return Ok(());
-        };
-        let mut index = Tags::clone(&*index);
+        let mut index = Tags::clone(&*self.index(repository)?.unwrap_or_default());
         index.remove(tags, manifests);
+        // Before anything is written: it fails if something that stays is damaged.
+        let used = self.in_use(repository, index.descriptors()).await?;
         let bytes = index.write().map_err(oci::Error::from)?;
         staged::replace(&self.directory(repository).join("index.json"), &bytes)?;
         self.last_index.written(bytes, index);
-        Ok(())
+        self.remove_unused(repository, &used)
     }
 
     /// Moves the tags of several versions. Returns the outcome of each.

@@ -89,7 +89,7 @@ impl Registry {
                     source,
                 },
             })?;
-            length += read.iter().map(String::len).sum::<usize>();
+            length += answer.body().len();
             if length > LARGEST_LIST {
                 return Err(list.too_long(answer.shown()));
             }
