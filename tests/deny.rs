@@ -229,7 +229,7 @@ fn mirror_leaves_them_out() {
 }
 
 #[test]
-fn verify_shows_them_and_a_site_loses_them() {
+fn verify_and_the_inventory_show_them_and_a_site_loses_them() {
     let author = filled();
     let run = with_list(&author, "verify --from oci-layout:store").exits(3);
     assert_eq!(
@@ -238,6 +238,13 @@ fn verify_shows_them_and_a_site_loses_them() {
         "{}",
         run.stdout
     );
+    let list = with_list(&author, "list --long acme/demo --from oci-layout:store");
+    let list = list.succeeds().stdout;
+    let denied = list.lines().filter(|line| line.contains("CVE-2026-1"));
+    let versions = denied.filter_map(|line| line.split_whitespace().next());
+    let mut versions: Vec<&str> = versions.collect();
+    versions.sort_unstable();
+    assert_eq!(versions, ["1.1.0", "1.1.0-beta.1", "1.2.0+b.1"], "{list}");
     author
         .tfoci(&["site", "public", "--from", "oci-layout:store"])
         .succeeds();
