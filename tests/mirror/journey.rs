@@ -231,3 +231,12 @@ fn a_release_that_was_built_again_is_refused() {
     );
     assert_eq!(judge::installs(&scene.path("store")).len(), 2);
 }
+
+#[test]
+fn a_dry_run_says_by_its_exit_code_whether_there_is_anything_to_mirror() {
+    let scene = OriginScene::of([demo()]);
+    scene.demo("--dry-run --changed --exit-code").ends(4);
+    scene.demo("").ends(0);
+    scene.demo("--dry-run --changed --exit-code").ends(0);
+    scene.demo("--exit-code").ends(2);
+}

@@ -14,6 +14,7 @@ use std::time::SystemTime;
 use clap::Args;
 
 use tfoci::config::MirrorFile;
+use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
@@ -109,6 +110,9 @@ pub(super) struct Arguments {
     /// Warnings about platforms that a version lacks are left out, too, once the version is present.
     #[arg(long)]
     changed: bool,
+    /// Exit with 4 if there is anything to mirror
+    #[arg(long, requires = "dry_run")]
+    exit_code: bool,
     #[command(flatten)]
     trust: Trust,
     /// Pin the keys of new providers in the trust file
@@ -186,7 +190,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if arguments.require_pinned && unverified > 0 {
         note_unverified(unverified, session);
     }
-    Ok(session.report.finish())
+    let news = arguments.exit_code && session.report.has_news();
+    let differs = news.then_some(Category::Differs);
+    Ok(session.report.finish().and(differs.into_iter()))
 }
 
 /// The mirror file that `--file` names; if nothing is named, that of the settings.

@@ -294,6 +294,13 @@ impl Report {
         failed.map(|row| row.subject.provider.clone()).collect()
     }
 
+    /// Whether a version changed, would change, or failed.
+    pub(super) fn has_news(&self) -> bool {
+        let run = self.run();
+        let mut rows = run.iter().flat_map(|run| &run.rows);
+        rows.any(|row| !row.is_unchanged())
+    }
+
     /// Prints the report.
     pub(super) fn finish(&self) -> Ending {
         let Some(run) = self.run().take() else {
