@@ -240,3 +240,26 @@ fn a_dry_run_says_by_its_exit_code_whether_there_is_anything_to_mirror() {
     scene.demo("--dry-run --changed --exit-code").ends(0);
     scene.demo("--exit-code").ends(2);
 }
+
+#[test]
+fn a_report_is_a_table_of_what_changed_and_failed() {
+    let scene = OriginScene::of([demo()]);
+    let report = || fs::read_to_string(scene.scene.path("news.md")).unwrap();
+    scene.demo("--report absent/news.md").ends(1);
+    scene.demo("--report news.md").ends(0);
+    let row = |text: &str| {
+        text.lines()
+            .filter(|line| line.contains("| 1.0.0 |"))
+            .count()
+    };
+    assert_eq!(row(&report()), 1, "{}", report());
+    scene.demo("--report news.md").ends(0);
+    assert!(
+        report().starts_with("### ") && row(&report()) == 0,
+        "{}",
+        report()
+    );
+    let run = scene.run("[ORIGIN]/acme/none --to oci-layout:store --report news.md");
+    run.ends(1);
+    assert!(report().contains("acme/none"), "{}", report());
+}

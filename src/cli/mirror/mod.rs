@@ -14,7 +14,6 @@ use std::time::SystemTime;
 use clap::Args;
 
 use tfoci::config::MirrorFile;
-use tfoci::error::Category;
 use tfoci::event::Subject;
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
@@ -110,6 +109,9 @@ pub(super) struct Arguments {
     /// Warnings about platforms that a version lacks are left out, too, once the version is present.
     #[arg(long)]
     changed: bool,
+    /// Write what changed and what failed into this file, too, in Markdown
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Exit with 4 if there is anything to mirror
     #[arg(long, requires = "dry_run")]
     exit_code: bool,
@@ -166,6 +168,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         only_changed: arguments.changed,
     };
     let reporter = session.report.publishing(MIRROR, extent, &http);
+    if let Some(path) = &arguments.report {
+        session.report.to_file(path)?;
+    }
     let results = Results {
         session,
         locks,
@@ -190,9 +195,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if arguments.require_pinned && unverified > 0 {
         note_unverified(unverified, session);
     }
-    let news = arguments.exit_code && session.report.has_news();
-    let differs = news.then_some(Category::Differs);
-    Ok(session.report.finish().and(differs.into_iter()))
+    Ok(session.report.finish_telling(arguments.exit_code))
 }
 
 /// The mirror file that `--file` names; if nothing is named, that of the settings.

@@ -7,9 +7,11 @@ use std::path::Path;
 use indicatif::HumanBytes;
 
 use tfoci::authentication::Authentication;
+use tfoci::error::printable_path;
 use tfoci::event::Subject;
 
 use super::super::neutral;
+use super::super::printer::Printer;
 use super::Row;
 
 /// The most rows. GitHub refuses summaries above 1 MiB.
@@ -29,9 +31,22 @@ pub(in crate::cli) fn append_list(path: &Path, title: &str, lines: &[String]) ->
     write(path, &format!("{text}\n"))
 }
 
-/// Appends a table of what changed or failed to the summary of the job. `left_out` is the number of versions that succeeded and have no row.
-pub(super) fn append(path: &Path, title: &str, rows: &[Row], left_out: usize) -> io::Result<()> {
-    write(path, &table(title, rows, left_out))
+/// Appends a table of what changed or failed to the summary of the job, if there are rows, and to a file. `left_out` is the number of versions
+/// that succeeded and have no row.
+pub(super) fn append(
+    printer: &Printer,
+    file: Option<&Path>,
+    title: &str,
+    rows: &[Row],
+    left_out: usize,
+) {
+    let summary = printer.job_summary().filter(|_| !rows.is_empty());
+    for path in summary.into_iter().chain(file) {
+        if let Err(error) = write(path, &table(title, rows, left_out)) {
+            let path = printable_path(path);
+            printer.warning(&format!("cannot write the table to {path}: {error}"));
+        }
+    }
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {

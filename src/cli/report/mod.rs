@@ -9,6 +9,8 @@ mod row;
 mod totals;
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::HumanBytes;
@@ -16,6 +18,7 @@ use serde::Serialize;
 
 use tfoci::address::ProviderAddr;
 use tfoci::copy::Bundled;
+use tfoci::disk;
 use tfoci::error::{Category, FEW, counted, listed, printable_path};
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;
@@ -91,6 +94,8 @@ struct Run {
     /// An error that is not about a version.
     error: Option<CommandError>,
     alike: Alike,
+    /// The file that gets a table of the results.
+    file: Option<PathBuf>,
 }
 
 /// The result in JSON. If the run was interrupted, it contains what was finished.
@@ -164,6 +169,7 @@ impl Report {
             withdrawn: Vec::new(),
             error: None,
             alike: Alike::default(),
+            file: None,
         });
         progress
     }
@@ -294,11 +300,20 @@ impl Report {
         failed.map(|row| row.subject.provider.clone()).collect()
     }
 
-    /// Whether a version changed, would change, or failed.
-    pub(super) fn has_news(&self) -> bool {
-        let run = self.run();
-        let mut rows = run.iter().flat_map(|run| &run.rows);
-        rows.any(|row| !row.is_unchanged())
+    /// Writes a table of the results into a file, too. A file that cannot be written fails here, and not after everything was copied.
+    pub(super) fn to_file(&self, path: &Path) -> Result<(), CommandError> {
+        let created = File::create(path).map_err(|error| disk::Error::at("write", path, error));
+        created.map_err(|error| CommandError::file(error, "--report"))?;
+        self.change(|run| run.file = Some(path.to_owned()));
+        Ok(())
+    }
+
+    /// Prints the report. If it `tells_news`, what changed or would change is a difference.
+    pub(super) fn finish_telling(&self, tells_news: bool) -> Ending {
+        let changed = |run: &Run| run.rows.iter().any(|row| !row.is_unchanged());
+        let is_news = tells_news && self.run().as_ref().is_some_and(changed);
+        let differs = is_news.then_some(Category::Differs);
+        self.finish().and(differs.into_iter())
     }
 
     /// Prints the report.
@@ -366,7 +381,11 @@ impl Run {
         let (verb, text) = self.summary();
         let text = format!("{text}{end}");
         self.print_summary(printer, verb, &text, interruption.is_some());
-        self.write_job_summary(printer, &format!("{verb} {text}"));
+        let (title, file) = (
+            printer.neutral(&format!("{verb} {text}")),
+            self.file.as_deref(),
+        );
+        job_summary::append(printer, file, &title, &self.rows, self.left_out);
         if interruption.is_none() {
             self.print_configuration(printer);
         } else {
@@ -437,18 +456,6 @@ impl Run {
                 let text = format!("{text}; {failed} of {all} failed");
                 printer.line(Tone::Warning, verb, &text);
             }
-        }
-    }
-
-    /// Writes the summary of a job of GitHub Actions.
-    fn write_job_summary(&self, printer: &Printer, title: &str) {
-        let Some(path) = printer.job_summary().filter(|_| !self.rows.is_empty()) else {
-            return;
-        };
-        let title = printer.neutral(title);
-        if let Err(error) = job_summary::append(path, &title, &self.rows, self.left_out) {
-            let path = printable_path(path);
-            printer.warning(&format!("cannot write the job summary to {path}: {error}"));
         }
     }
 
