@@ -133,6 +133,15 @@ fn they_travel_through_every_store_and_back() {
     copy_demo(&author, &at(&from), "bundle:same.tar", &[]).succeeds();
     let bundle = |name: &str| fs::read(author.scene.path(name)).unwrap();
     assert!(bundle("all.tar") == bundle("same.tar"));
+    // Some tools note the type of what a tag refers to.
+    let signature = format!("{}.sig", list(&index));
+    tamper::tags(&layout, |tags| {
+        let mut entries = tags.iter_mut();
+        let is_it = |entry: &&mut Value| entry["annotations"].to_string().contains(&signature);
+        entries.find(is_it).unwrap()["artifactType"] = COSIGN.into();
+    });
+    copy_demo(&author, LAYOUT, "bundle:layout.tar", &[]).succeeds();
+    assert!(bundle("all.tar") == bundle("layout.tar"));
     let back = registry(true);
     let run = copy_demo(&author, "bundle:all.tar", &at(&back), &["--format", "json"]).succeeds();
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
@@ -488,4 +497,39 @@ fn a_bundle_has_the_other_versions() {
         );
         copy_demo(&author, "bundle:some.tar", &back, &[]).succeeds();
     }
+}
+
+/// Two versions with one index, and so with one signature, in two parts.
+#[test]
+fn a_signature_may_be_in_several_parts() {
+    let (author, from) = source(true);
+    let noise = crate::registry::noise(700 << 10);
+    let folder = ReleaseFolder::new("demo", "1.1.0");
+    let folder = folder.package("linux_amd64", &[("terraform-provider-demo_v1.1.0", &noise)]);
+    folder.write(&author.scene.path("large"));
+    let at_source = at(&from);
+    let push = [
+        "push",
+        "large",
+        "--provider",
+        "acme/demo",
+        "--key",
+        "acme.asc",
+        "--to",
+        &at_source,
+    ];
+    let network = ["--plain-http", "127.0.0.1"];
+    author.tfoci(&[&push[..], &network].concat()).succeeds();
+    from.repository(NAME, |content| {
+        let index = content.resolve("1.0.0").unwrap();
+        let signature = attach(content, None, COSIGN, &"s".repeat(700 << 10));
+        content.tag(&format!("{}.sig", list(&index)), &signature);
+        content.tag("2.0.0", &index);
+    });
+    copy_demo(&author, &at_source, "bundle:set.tar", &["--split", "1MiB"]).succeeds();
+    assert!(author.scene.path("set.tar.003").exists());
+    let versions = ["versions", "acme/demo", "--from", "bundle:set.tar"];
+    let listed = author.tfoci(&versions).succeeds().stdout;
+    assert_eq!(listed.lines().count(), 3, "{listed}");
+    copy_demo(&author, "bundle:set.tar", "oci-layout:whole", &[]).succeeds();
 }
