@@ -30,7 +30,7 @@ use crate::version::Version;
 pub struct Removal {
     /// The version.
     pub version: Version,
-    /// The bytes of its packages that no version has which stays.
+    /// The bytes of the packages that no remaining version has.
     pub size: u64,
     /// Another tag that leads to its index. If there is one, the version stays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -89,7 +89,7 @@ impl Removal {
         index.chain(below.copied())
     }
 
-    /// What is left if the removal is cut short, and no later run finds: a version without evidence has left no trace then.
+    /// The manifests that no later run finds if this removal is cut short. Only evidence leads a later run to them.
     pub fn may_be_left(&self) -> impl Iterator<Item = &Digest> {
         self.children.iter().filter(|_| self.evidence.is_none())
     }
@@ -144,8 +144,9 @@ impl Plan {
             }
         }
         self.keep_what_is_held()?;
-        for at in 0..self.removals.len() {
-            self.follow(repo, at).await?;
+        let goes = |one: &&mut Removal| one.named_by.is_empty();
+        for removal in self.removals.iter_mut().filter(goes) {
+            follow(repo, &self.attached, removal).await?;
         }
         let doomed: BTreeSet<Digest> = self.order().copied().collect();
         let stays = |found: &(&Digest, _)| !doomed.contains(found.0);
@@ -210,61 +211,6 @@ impl Plan {
                 return Ok(());
             }
         }
-    }
-
-    /// Sets the order of a removal. What is attached to a manifest goes before it.
-    async fn follow(&mut self, repo: &Repo, at: usize) -> Result<(), Problem> {
-        let goes = |one: &&mut Removal| one.named_by.is_empty();
-        let Some(removal) = self.removals.get_mut(at).filter(goes) else {
-            return Ok(());
-        };
-        let mut levels: Vec<Vec<Digest>> = vec![removal.parts().collect()];
-        let mut seen: BTreeSet<Digest> = removal.parts().collect();
-        while let Some(subjects) = levels.last().filter(|level| !level.is_empty()) {
-            let lists: Vec<_> = subjects.iter().map(|one| repo.referrers(one)).collect();
-            let lists: Vec<_> = stream::iter(lists)
-                .buffered(CONCURRENT_READS)
-                .try_collect()
-                .await?;
-            let mut level = Vec::new();
-            for (subject, listed) in subjects.iter().zip(lists) {
-                let mut found = Vec::new();
-                for one in self.attached.get(subject).into_iter().flatten() {
-                    found.extend(attached_by(repo, one).await?);
-                    if let Attachment::Tag(tag) = one {
-                        removal.tags.push(tag.clone());
-                    }
-                }
-                // Such a registry refuses to delete what an index names, and finds the rest without it.
-                if let Some(listed) = listed {
-                    found.reverse();
-                    found.extend(listed);
-                }
-                for entry in found {
-                    let digest = entry.digest.parse();
-                    if let Some(digest) = digest.ok().filter(|digest| seen.insert(*digest))
-                        && is_attached(repo, &entry, subject).await?
-                    {
-                        level.push(digest);
-                    }
-                }
-                if seen.len() > MOST_ENTRIES {
-                    return Err(store::Error::TooManyParts {
-                        limit: MOST_ENTRIES,
-                    }
-                    .into());
-                }
-            }
-            if levels.len() > DEEPEST && !level.is_empty() {
-                return Err(store::Error::TooManyParts {
-                    limit: MOST_ENTRIES,
-                }
-                .into());
-            }
-            levels.push(level);
-        }
-        removal.order = levels.into_iter().rev().flatten().collect();
-        Ok(())
     }
 
     fn order(&self) -> impl Iterator<Item = &Digest> {
@@ -336,6 +282,52 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// Sets the order of a removal. What is attached to a manifest goes before it.
+async fn follow(
+    repo: &Repo,
+    attached: &BTreeMap<Digest, Vec<Attachment>>,
+    removal: &mut Removal,
+) -> Result<(), Problem> {
+    let limit = MOST_ENTRIES;
+    let mut levels: Vec<Vec<Digest>> = vec![removal.parts().collect()];
+    let mut seen: BTreeSet<Digest> = removal.parts().collect();
+    while let Some(subjects) = levels.last().filter(|level| !level.is_empty()) {
+        let lists: Vec<_> = subjects.iter().map(|one| repo.referrers(one)).collect();
+        let lists = stream::iter(lists).buffered(CONCURRENT_READS);
+        let lists: Vec<_> = lists.try_collect().await?;
+        let mut level = Vec::new();
+        for (subject, listed) in subjects.iter().zip(lists) {
+            let mut found = Vec::new();
+            for one in attached.get(subject).into_iter().flatten() {
+                found.extend(attached_by(repo, one).await?);
+                if let Attachment::Tag(tag) = one {
+                    removal.tags.push(tag.clone());
+                }
+            }
+            // Such a registry refuses to delete what an index names, and finds the rest without it.
+            if let Some(listed) = listed {
+                found.reverse();
+                found.extend(listed);
+            }
+            for entry in found {
+                let digest = entry.digest.parse();
+                if let Some(digest) = digest.ok().filter(|digest| seen.insert(*digest))
+                    && is_attached(repo, &entry, subject).await?
+                {
+                    level.push(digest);
+                }
+            }
+            let is_too_deep = levels.len() > DEEPEST && !level.is_empty();
+            if is_too_deep || seen.len() > limit {
+                return Err(store::Error::TooManyParts { limit }.into());
+            }
+        }
+        levels.push(level);
+    }
+    removal.order = levels.into_iter().rev().flatten().collect();
+    Ok(())
 }
 
 /// A version of which only the evidence is left, and perhaps platform manifests.

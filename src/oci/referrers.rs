@@ -101,7 +101,8 @@ fn described(raw: &RawManifest) -> Result<Descriptor, json::Error> {
     })
 }
 
-/// Refuses a manifest that is named with another media type than its own, or with that of no manifest: a registry may keep what it is sent with.
+/// Refuses a manifest whose descriptor has another media type than the manifest itself, or the type of something else. A registry may serve the
+/// manifest with that type from then on.
 ///
 /// # Errors
 /// It is such a manifest.

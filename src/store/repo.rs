@@ -154,7 +154,7 @@ impl Repo {
         Ok(expected.transpose()?.map(|expected| expected.digest))
     }
 
-    /// What is attached to a manifest, if the registry lists it; `None` if it does not. In other stores, and then too, the tag of a list does.
+    /// The descriptors of what is attached to a manifest; `None` if the store does not list it. The tag of a list may then lead to it.
     ///
     /// # Errors
     /// The registry fails, or its list is no list of referrers.
@@ -169,8 +169,8 @@ impl Repo {
         Ok(listed.transpose().map_err(unread)?)
     }
 
-    /// What leads to attachments, by the manifest that they are attached to: those of the given tags that name one, and manifests without a tag in a
-    /// layout, which other tools attach so.
+    /// What leads to attachments, by the digest of their subject: the given tags that name a subject, and in a layout the manifests without a tag, as
+    /// `oras attach` writes them.
     ///
     /// # Errors
     /// The layout cannot be read.

@@ -54,7 +54,7 @@ const BUDGETS: [(&str, usize); 58] = [
     ("mirror", 1102),
     ("examine", 486),
     ("inventory", 44),
-    ("removal", 356),
+    ("removal", 348),
     ("install", 1252),
     ("lock", 1169),
     ("verify", 809),
