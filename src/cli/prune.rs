@@ -110,24 +110,17 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let wanted = session
         .wanted(&arguments.providers, from.as_deref(), &registry)
         .await?;
-    let incomplete = wanted
-        .everything
-        .and_then(|everything| everything.failure());
-    let mut failed: Vec<CommandError> = incomplete.into_iter().collect();
-    let mut removed = Vec::new();
-    // All is planned before anything goes.
-    let mut plans = Vec::new();
-    for WantedVersions { selection, from } in wanted.versions {
-        if !keep.is_any && selection.constraints.is_any() {
-            return Err(CommandError::usage("nothing says which versions stay").advising(
-                "name what stays with `--keep-newest 3` or `--keep-locked DIR`, or what goes with `ADDR@VERSION`",
-            ));
-        }
-        match plan(from, &selection.constraints, &keep).await {
-            Ok(planned) => plans.push(planned),
-            Err(failure) => failed.push(failure.into()),
-        }
+    let mut selections = wanted.versions.iter().map(|one| &one.selection);
+    if !keep.is_any && selections.any(|one| one.constraints.is_any()) {
+        return Err(CommandError::usage("nothing says which versions stay").advising(
+            "name what stays with `--keep-newest 3` or `--keep-locked DIR`, or what goes with `ADDR@VERSION`",
+        ));
     }
+    // All is planned before anything goes.
+    let plan =
+        async |WantedVersions { selection, from }| plan(from, &selection.constraints, &keep).await;
+    let (plans, mut failed) = wanted.read(plan).await;
+    let mut removed = Vec::new();
     for Planned { from, to, plan } in plans {
         let done = match arguments.yes {
             true => carry_out(&from, &to, plan, &mut removed, session).await,

@@ -63,7 +63,7 @@ const BUDGETS: [(&str, usize); 58] = [
     ("site", 664),
     ("serve", 3845),
     ("build", 24),
-    ("cli", 11861),
+    ("cli", 11854),
     ("lib", 57),
     ("main", 7),
     ("oci_push", 23),
