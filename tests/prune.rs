@@ -16,7 +16,7 @@ use crate::support::docker_registry::{Options, Program};
 use crate::support::origin::{Origin, Provider};
 use crate::support::registry::content::{Manifest, Repository};
 use crate::support::registry::{Fault, Personality, Registry, Setup};
-use crate::support::release::{ReleaseFolder, sha256};
+use crate::support::release::{Mistake, ReleaseFolder, sha256};
 use crate::support::scene::Run;
 use crate::support::tamper;
 
@@ -116,6 +116,10 @@ fn the_rules_add_up_and_the_plan_is_what_happens() {
         ("--keep keep.toml", &["1.0.0", "1.1.0", "2.0.0", "2.1.0"]),
         ("--keep-younger 90d", &[]),
         (
+            "--keep-younger 0d",
+            &["1.0.0", "1.1.0", "1.2.0", "2.0.0", "2.1.0"],
+        ),
+        (
             "--keep-newest 1 --keep-locked tree/a --keep keep.toml",
             &["1.1.0", "2.0.0"],
         ),
@@ -159,6 +163,29 @@ fn the_rules_add_up_and_the_plan_is_what_happens() {
     assert_eq!(blobs("store"), blobs("alone"));
     let again = prune(&author, store, &format!("{rules} --yes")).succeeds();
     assert_eq!(document(&again), (vec![], vec![]));
+}
+
+#[test]
+fn a_version_without_a_signature_is_not_old() {
+    let author = Author::new();
+    push(&author, "oci-layout:store", &["1.0.0", "2.0.0"]);
+    let unsigned = ReleaseFolder::new("demo", "1.1.0").platform("linux_amd64");
+    let unsigned = unsigned.mistake(Mistake::SignatureMissing);
+    unsigned.write(&author.scene.path("unsigned"));
+    let push = [
+        "push",
+        "unsigned",
+        "--provider",
+        "acme/demo",
+        "--allow-unsigned",
+        "acme/demo",
+    ];
+    author
+        .tfoci(&[&push[..], &["--to", "oci-layout:store"]].concat())
+        .succeeds();
+    let rules = "--keep-younger 0d --format json";
+    let planned = prune(&author, "oci-layout:store", rules).succeeds();
+    assert_eq!(document(&planned), (vec!["1.0.0".to_owned()], vec![]));
 }
 
 #[test]
