@@ -1,10 +1,11 @@
 //! Dates in UTC.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const DAY: u64 = 24 * 60 * 60;
 
 /// `2027-01-31`, in UTC.
 pub fn date(time: SystemTime) -> String {
-    const DAY: u64 = 24 * 60 * 60;
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut days = since.as_secs() / DAY;
     let mut year = 1970;
@@ -36,6 +37,16 @@ pub fn timestamp(time: SystemTime) -> String {
     )
 }
 
+/// Parses a number of days, such as `7d`.
+///
+/// # Errors
+/// What was expected instead.
+pub fn days(text: &str) -> Result<Duration, &'static str> {
+    let days: Option<u32> = text.strip_suffix('d').and_then(|days| days.parse().ok());
+    days.map(|days| Duration::from_secs(DAY) * days)
+        .ok_or("expected days, such as 90d")
+}
+
 fn days_of(year: u64) -> u64 {
     let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     365 + u64::from(is_leap)
@@ -44,7 +55,6 @@ fn days_of(year: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn ends_of_months_and_leap_years() {

@@ -3,6 +3,8 @@
 //! Sources build releases, [`crate::trust`] verifies them, and journeys publish only verified ones. `L` is the location of a package: a
 //! path, a URL or a blob of a store. This module does not use it.
 
+use std::time::SystemTime;
+
 use serde::Serialize;
 
 use crate::address::ProviderAddr;
@@ -70,6 +72,19 @@ pub struct Document {
     pub name: String,
     /// The unmodified content.
     pub bytes: Vec<u8>,
+    /// When it was changed, as the host that serves it says.
+    pub modified: Option<SystemTime>,
+}
+
+impl Document {
+    /// A document without a date.
+    pub fn new(name: &str, bytes: Vec<u8>) -> Self {
+        Self {
+            name: name.to_owned(),
+            bytes,
+            modified: None,
+        }
+    }
 }
 
 /// Public keys from one source: armoured or binary, one or several.

@@ -12,6 +12,8 @@ pub mod access;
 mod bounds;
 /// Unmodified clients with the same origin.
 mod clients;
+/// Versions that are too new.
+pub mod cooldown;
 /// Manifests that a cleanup deleted below an index.
 mod deleted;
 /// Several destinations at once.

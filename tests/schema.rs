@@ -141,6 +141,9 @@ fn matches(pattern: &str, text: &str) -> bool {
             hashed("sha256:", 64) || hashed("sha512:", 128)
         }
         "^(zh:[0-9a-f]{64}|h1:.+)$" => hashed("zh:", 64) || text.starts_with("h1:"),
+        "^[0-9]+d$" => text
+            .strip_suffix('d')
+            .is_some_and(|days| days.parse::<u32>().is_ok()),
         "^[a-z0-9]+_[a-z0-9]+$" => text.split_once('_').is_some_and(|(os, arch)| {
             let is_word = |word: &str| {
                 !word.is_empty()
@@ -295,6 +298,7 @@ fn files_that_tfoci_refuses_violate_their_schema() {
     for (name, text) in [
         ("mirror-file", "platform = []"),
         ("mirror-file", "newest = 0"),
+        ("mirror-file", "min_age = \"7\""),
         ("mirror-file", "platforms = []"),
         ("mirror-file", "[[provider]]\nconstraints = \"1\""),
         ("mirror-file", "to = \"oci-layout:mirror\""),

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
+use tfoci::date::days;
 use tfoci::error::counted;
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::inventory::inventory;
@@ -32,8 +33,6 @@ Examples:
   tfoci prune --from oci-layout:mirror --keep-newest 3
   tfoci prune --from oci-layout:mirror --keep-newest 3 --keep-younger 90d --yes
   tfoci prune example.com/acme/demo@1.0.0 --from oci-layout:mirror --yes";
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Delete versions that nobody needs from a store
 ///
@@ -66,12 +65,6 @@ pub(super) struct Arguments {
     /// Delete, and do not only print what would go
     #[arg(long)]
     yes: bool,
-}
-
-fn days(text: &str) -> Result<Duration, &'static str> {
-    let days: Option<u32> = text.strip_suffix('d').and_then(|days| days.parse().ok());
-    days.map(|days| DAY * days)
-        .ok_or("expected days, such as 90d")
 }
 
 /// The document of `--format json`.

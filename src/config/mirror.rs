@@ -18,11 +18,13 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::de::{self, Deserialize, Deserializer};
 
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
+use crate::date::days;
 use crate::error::OneLine;
 use crate::platform::{Platform, Platforms};
 use crate::toml;
@@ -47,6 +49,8 @@ pub struct MirrorEntry {
     pub newest: Option<usize>,
     /// Whether to include pre-releases.
     pub prereleases: bool,
+    /// The least age of a version.
+    pub min_age: Duration,
     /// Those to mirror; all if the file names none.
     pub platforms: Platforms,
     /// The destination store addresses; if empty, the command line must provide them.
@@ -62,6 +66,7 @@ struct Tables {
     platforms: Option<PlatformList>,
     newest: Option<Count>,
     prereleases: Option<bool>,
+    min_age: Option<Age>,
     #[serde(default)]
     provider: Vec<Table>,
 }
@@ -75,6 +80,7 @@ struct Table {
     platforms: Option<PlatformList>,
     newest: Option<Count>,
     prereleases: Option<bool>,
+    min_age: Option<Age>,
 }
 
 /// A value that is written as text.
@@ -122,6 +128,19 @@ impl TryFrom<i64> for Count {
     }
 }
 
+/// A number of days, such as `7d`.
+#[derive(Clone, Copy, Default, serde::Deserialize)]
+#[serde(try_from = "String")]
+struct Age(Duration);
+
+impl TryFrom<String> for Age {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        days(&text).map(Self)
+    }
+}
+
 impl MirrorFile {
     /// Parses a mirror file. Provider addresses must name their host, so that the file means the same on every machine.
     ///
@@ -158,6 +177,7 @@ impl MirrorEntry {
             constraints,
             newest: None,
             prereleases: false,
+            min_age: Duration::ZERO,
             platforms: Platforms::All,
             to: Vec::new(),
         }
@@ -184,6 +204,7 @@ impl Table {
             constraints: constraints.unwrap_or_else(VersionConstraints::any),
             newest: newest.map(|Count(count)| count),
             prereleases: self.prereleases.or(file.prereleases).unwrap_or_default(),
+            min_age: self.min_age.or(file.min_age).unwrap_or_default().0,
             platforms: platforms.map_or(Platforms::All, |PlatformList(all)| Platforms::Among(all)),
             to: self.to.or_else(|| file.to.clone()).unwrap_or_default(),
         }

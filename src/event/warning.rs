@@ -1,7 +1,10 @@
 //! What a journey accepts although its user should know about it.
 
+use std::time::SystemTime;
+
 use crate::address::ProviderAddr;
 use crate::authentication::Status;
+use crate::date::date;
 use crate::error::{MANY, counted, listed, printable, said};
 use crate::fingerprint::{Fingerprint, Issuer};
 use crate::place::Place;
@@ -30,6 +33,9 @@ pub enum Warning {
         /// The reason, and the line of the trust file.
         why: String,
     },
+    /// The user named a version that would be held back because it is too new.
+    #[error("it is mirrored because it is named; without a name it would be held{}", .0.map(|until| format!(" until {}", date(until))).unwrap_or_default())]
+    Young(Option<SystemTime>),
     /// The store has lost manifests below an index that it still has.
     #[error(
         "manifests below an index were deleted: `tfoci help maintenance` says which cleanups do so"

@@ -3,7 +3,7 @@
 //! For each provider:
 //!
 //! 1. The source lists its **versions**, and each destination its **tags**, at the same time.
-//! 2. [`VersionFilter`]s **select** among the versions that are not denied.
+//! 2. [`VersionFilter`]s **select** among the versions that are not denied and are old enough.
 //! 3. A version is **present** if the index in the destination has every wanted platform. tfoci then requests nothing else from the
 //!    source, except the version's platforms if the list has none. If all versions are present, it looks for two of their platform manifests, which a cleanup of the registry may have deleted. A locked
 //!    version that the source has withdrawn is present too, if the destination has all of it.
@@ -20,8 +20,9 @@
 //! A package that several destinations lack is downloaded into the first one that takes it, and copied from there. Each destination fails
 //! separately, and every report names its destination.
 
+pub(crate) mod age;
 mod locks;
-mod selection;
+pub(crate) mod selection;
 mod shard;
 mod target;
 mod withdrawn;
@@ -52,6 +53,7 @@ use crate::store::{OtherWriters, RepoMut, StoreBlob};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Denials, Rule, Verified};
 use crate::version::Version;
+use age::Dating;
 pub use locks::Locks;
 use selection::Selected;
 pub use selection::VersionFilter;
@@ -171,7 +173,11 @@ impl<'a> Journey<'a> {
             return;
         };
         // 2. Selection.
-        let selection = selection::select(&self.task.filters, &available.versions);
+        let Task { provider, rule, .. } = self.task;
+        let mut dating = Dating::new(provider, self.source, rule, self.options.now);
+        let is_there = |version: &Version| targets.iter().all(|target| target.has(version));
+        let selection = dating.select(&self.task.filters, &available.versions, is_there);
+        let (selection, held) = selection.await;
         let selected = self.without_empty(selection.selected);
         let selected = selected.unwrap_or_else(|failure| {
             let failures = targets.iter().map(|target| Err(target.failed(&failure)));
@@ -198,6 +204,12 @@ impl<'a> Journey<'a> {
         };
         while let Some(outcomes) = versions.next().await {
             outcomes.into_iter().for_each(report);
+        }
+        for (version, until) in held {
+            let subject = Subject::version(&self.task.provider, &version);
+            let failure = self.at_source(Problem::Held { until }, subject);
+            let lacking = targets.iter().filter(|target| !target.has(&version));
+            lacking.for_each(|target| on_result(Err(target.failed(&failure))));
         }
         for no_match in selection.unmatched {
             for target in &targets {
@@ -413,6 +425,8 @@ impl<'a> Journey<'a> {
         };
         self.report_absent(version, &absent, &[]);
         let verified = self.verify(release).await.map_err(refused)?;
+        let aged = self.check_age(selected, &verified);
+        aged.map_err(|problem| self.at_source(problem, subject.clone()))?;
         self.reporter.report(verified.event());
         Ok((Some(verified), absent))
     }

@@ -1,6 +1,7 @@
 //! Selects the versions and platforms of a provider to mirror.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::constraint::VersionConstraints;
 use crate::platform::{Platform, Platforms};
@@ -18,20 +19,28 @@ pub struct VersionFilter {
     pub prereleases: bool,
     /// The requested platforms, of those that the source has.
     pub platforms: Platforms,
+    /// The least age of a version.
+    pub min_age: Duration,
+    /// Whether the user names one version, which is then mirrored however young it is.
+    pub is_named: bool,
 }
 
 /// A version that at least one filter matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Selected {
+pub(crate) struct Selected {
     pub(super) available: AvailableVersion,
     /// The platforms to mirror, sorted. `All` is resolved when the release is requested.
     pub(super) platforms: Platforms,
     /// Requested platforms that the source does not list.
     pub(super) absent: Vec<Platform>,
+    /// The least age that any of its filters wants.
+    pub(super) min_age: Duration,
+    /// Whether one of its filters names it.
+    pub(super) is_named: bool,
 }
 
 impl Selected {
-    pub(super) fn version(&self) -> &Version {
+    pub(crate) fn version(&self) -> &Version {
         self.available.version.version()
     }
 
@@ -53,19 +62,19 @@ impl VersionFilter {
             || self.prereleases && version.is_prerelease() && self.versions.spans(version)
     }
 
-    /// The versions that match, the newest first. `versions` is ascending.
+    /// The versions that match, of any age, the newest first. `versions` is ascending.
     pub fn matching<'a>(&self, versions: &'a [Version]) -> impl Iterator<Item = &'a Version> {
         let admitted = versions.iter().rev().filter(|version| self.admits(version));
         admitted.take(self.newest.unwrap_or(usize::MAX))
     }
 
-    /// The versions that match, the newest first.
-    fn among<'a>(&self, available: &'a [AvailableVersion]) -> Vec<&'a AvailableVersion> {
-        let admitted = available
-            .iter()
-            .rev()
-            .filter(|one| self.admits(one.version.version()));
-        admitted.take(self.newest.unwrap_or(usize::MAX)).collect()
+    /// The versions that match, of any number and age, the newest first.
+    fn among<'a>(
+        &self,
+        available: &'a [AvailableVersion],
+    ) -> impl Iterator<Item = &'a AvailableVersion> {
+        let all = available.iter().rev();
+        all.filter(|one| self.admits(one.version.version()))
     }
 
     fn no_match(&self, available: &[AvailableVersion]) -> NoMatch {
@@ -93,16 +102,16 @@ impl VersionFilter {
 
 /// The result of applying all filters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct SelectedVersions {
+pub(crate) struct SelectedVersions {
     /// The matching versions, the newest first.
-    pub(super) selected: Vec<Selected>,
+    pub(crate) selected: Vec<Selected>,
     /// The filters that no version matches.
     pub(super) unmatched: Vec<NoMatch>,
 }
 
 /// A filter that no available version matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NoMatch {
+pub(crate) struct NoMatch {
     pub(super) versions: VersionConstraints,
     /// The requested platforms.
     pub(super) platforms: Platforms,
@@ -111,22 +120,25 @@ pub(super) struct NoMatch {
 }
 
 /// Applies filters to the available versions, which are ascending. A version that several filters match gets the platforms of all of them.
+/// `is_old` says whether a version is old enough for a filter.
 pub(super) fn select(
     filters: &[VersionFilter],
     available: &[AvailableVersion],
+    mut is_old: impl FnMut(&VersionFilter, &Version) -> bool,
 ) -> SelectedVersions {
     let mut selection: BTreeMap<&Version, Selected> = BTreeMap::new();
     let mut unmatched: Vec<NoMatch> = Vec::new();
     for filter in filters {
-        let among = filter.among(available);
-        if among.is_empty() {
+        let mut among = filter.among(available).peekable();
+        if among.peek().is_none() {
             let mut known = unmatched.iter_mut();
             match known.find(|known| known.versions == filter.versions) {
                 Some(known) => known.platforms.add(&filter.platforms),
                 None => unmatched.push(filter.no_match(available)),
             }
         }
-        for available in among {
+        let old = among.filter(|one| filter.is_named || is_old(filter, one.version.version()));
+        for available in old.take(filter.newest.unwrap_or(usize::MAX)) {
             let (platforms, absent) = filter.platforms_of(available);
             let selected = selection
                 .entry(available.version.version())
@@ -134,7 +146,11 @@ pub(super) fn select(
                     available: available.clone(),
                     platforms: Platforms::Among(Vec::new()),
                     absent: Vec::new(),
+                    min_age: filter.min_age,
+                    is_named: false,
                 });
+            selected.min_age = selected.min_age.min(filter.min_age);
+            selected.is_named |= filter.is_named;
             selected.platforms.add(&platforms);
             selected.absent.extend(absent);
         }
@@ -168,6 +184,8 @@ mod tests {
             newest,
             prereleases: false,
             platforms: platforms.map_or(Platforms::All, |all| Platforms::Among(read(all))),
+            min_age: Duration::ZERO,
+            is_named: false,
         }
     }
 
@@ -183,6 +201,10 @@ mod tests {
         selection.selected.iter().map(show).collect()
     }
 
+    fn of(filters: &[VersionFilter], available: &[AvailableVersion]) -> SelectedVersions {
+        select(filters, available, |_, _| true)
+    }
+
     #[test]
     fn the_newest_of_a_range_for_the_platforms_that_are_there() {
         let available = available(&[
@@ -192,20 +214,20 @@ mod tests {
             ("2.0.0", None),
         ]);
         assert_eq!(
-            shown(select(
+            shown(of(
                 &[filter("~> 1.0", None, Some("linux_arm64"))],
                 &available
             )),
             ["1.1.0 linux_arm64", "1.0.0 "]
         );
         assert_eq!(
-            shown(select(&[filter(">= 0", Some(1), None)], &available)),
+            shown(of(&[filter(">= 0", Some(1), None)], &available)),
             ["2.0.0 ?"]
         );
         let mut early = filter("~> 1.0", Some(2), None);
         early.prereleases = true;
         assert_eq!(
-            shown(select(&[early], &available)),
+            shown(of(&[early], &available)),
             ["1.2.0-rc1 ?", "1.1.0 linux_amd64 linux_arm64"]
         );
     }
@@ -219,7 +241,7 @@ mod tests {
             filter("2.0.0", None, None),
         ];
         assert_eq!(
-            shown(select(&filters, &available)),
+            shown(of(&filters, &available)),
             ["2.0.0 ?", "1.0.0 linux_amd64 linux_arm64"]
         );
     }
@@ -228,7 +250,7 @@ mod tests {
     fn missing_platforms_are_reported() {
         let available = available(&[("1.0.0", Some("linux_amd64"))]);
         let one = |platforms| {
-            let selection = select(&[filter(">= 1", None, Some(platforms))], &available);
+            let selection = of(&[filter(">= 1", None, Some(platforms))], &available);
             selection.selected.into_iter().next_back().unwrap()
         };
         let some = one("linux_amd64 linux_arm64");
@@ -244,7 +266,7 @@ mod tests {
             filter(">= 1", None, None),
             filter("3.0.0", None, Some("linux_amd64")),
         ];
-        let selection = select(&filters, &available);
+        let selection = of(&filters, &available);
         let expected = NoMatch {
             versions: "3.0.0".parse().unwrap(),
             platforms: Platforms::Among(read("linux_amd64 linux_arm64")),

@@ -25,7 +25,7 @@ use crate::version::Version;
 pub use failure::{At, Failure};
 pub use form::Form;
 pub use occupant::Occupant;
-pub use problem::Problem;
+pub use problem::{Problem, held};
 
 /// A published provider version.
 #[derive(Clone, Debug, Serialize)]

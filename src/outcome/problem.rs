@@ -1,11 +1,14 @@
 //! Problems that stop a journey.
 
+use std::time::SystemTime;
+
 use super::Occupant;
 use crate::address::ProviderAddr;
 use crate::archive;
 use crate::authentication::Status;
 use crate::blob;
 use crate::constraint::VersionConstraints;
+use crate::date::date;
 use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, MANY, counted, listed, printable, printable_path};
@@ -137,6 +140,12 @@ pub enum Problem {
         constraints: VersionConstraints,
         available: Vec<Version>,
     },
+    /// The version is younger than the user wants.
+    #[error("the version is too new: {}", held(*.until))]
+    Held {
+        /// When it is old enough; `None` if neither its signature nor its host gives a date.
+        until: Option<SystemTime>,
+    },
     /// No version has the index that the user named.
     #[error("no version has the index {digest}")]
     NoIndex { digest: Digest },
@@ -222,6 +231,14 @@ fn versions(available: &[Version]) -> String {
     match available {
         [] => "none".to_owned(),
         available => listed(available.iter().rev(), MOST),
+    }
+}
+
+/// Until when a version is held back. `None` if it has no date.
+pub fn held(until: Option<SystemTime>) -> String {
+    match until {
+        Some(until) => format!("held until {}", date(until)),
+        None => "held, because it has no date".to_owned(),
     }
 }
 

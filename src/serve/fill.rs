@@ -26,8 +26,11 @@ use crate::constraint::VersionConstraints;
 use crate::disk;
 use crate::error::Category;
 use crate::event::{Event, Subject};
+use crate::examine::TrustOptions;
 use crate::http;
 use crate::jobs::{self, Jobs};
+use crate::mirror::age::{Dates, Dating};
+use crate::mirror::selection::Selected;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{At, Change, Failure, Problem, Published};
 use crate::source::{self, AvailableVersion, BadEntries};
@@ -56,6 +59,8 @@ const MOST_LISTS: usize = 128;
 const MOST_OFFERED: usize = 1_000;
 /// The most memory of lists of origins, in versions of about 100 bytes.
 const MOST_LISTED: u64 = 40_000;
+/// How long the dates of versions are remembered. An author may release a version again.
+const DATED: Duration = Duration::from_secs(24 * 3_600);
 /// A version that cannot be mirrored stays hidden for this many times [`Ages::fresh`].
 const HIDDEN: u32 = 10;
 /// The shortest time before a version that was hidden is mirrored again. Each attempt costs the origin a download.
@@ -114,6 +119,8 @@ pub(super) struct Fill {
     ending: watch::Sender<bool>,
     results: Cached<VersionKey, ()>,
     failed: Cache<VersionKey, Arc<FailedVersion>>,
+    /// The dates of versions that have to be old enough.
+    dates: Cache<ProviderAddr, Dates>,
     /// Whether the disk of the store was almost full at the last look.
     has_no_room: AtomicBool,
 }
@@ -131,6 +138,8 @@ impl Fill {
             1 + list.map_or(0, |list| list.iter().flatten().count() as u64)
         };
         let failed = Cache::builder().max_capacity(MOST_REMEMBERED);
+        let dates = Cache::builder().max_capacity(MOST_LISTED);
+        let dates = dates.weigher(|_, dates: &Dates| 1 + dates.len() as u32);
         Self {
             settings,
             shared,
@@ -141,6 +150,7 @@ impl Fill {
             ending: watch::Sender::new(false),
             results: Cached::new(of_result, MOST_REMEMBERED, LONGEST_FILL, |_, _| 1),
             failed: failed.time_to_live(hidden).build(),
+            dates: dates.time_to_live(DATED).build(),
             has_no_room: AtomicBool::new(false),
         }
     }
@@ -211,18 +221,60 @@ impl Fill {
         } = &self.settings;
         let trust = self.shared.trust();
         let (denied, now) = (&trust.policy.denied, SystemTime::now());
-        let is_wanted = |one: &&AvailableVersion| {
+        let is_wanted = |one: &AvailableVersion| {
             // A version without a package for the wanted platforms could never be mirrored.
             let there = one.platforms.as_ref();
             there.is_none_or(|there| there.iter().any(|platform| platforms.has(platform)))
                 && !(exclude.iter()).any(|one_of| one_of.has(provider, one.version.version()))
                 && denied.find(provider, one.version.version(), now).is_none()
         };
-        let wanted = available.versions.iter().filter(is_wanted);
-        let wanted: Vec<Version> = wanted.map(|one| one.version.version().clone()).collect();
-        let filter = self.filter(VersionConstraints::default());
-        let newest = filter.matching(&wanted).take(MOST_OFFERED);
-        Ok(Some(newest.cloned().collect()))
+        let wanted: Vec<_> = available.versions.into_iter().filter(is_wanted).collect();
+        Ok(Some(self.old_enough(provider, &trust, &wanted).await))
+    }
+
+    /// The newest versions that are old enough. The others are hidden, and those whose dates cannot be requested.
+    async fn old_enough(
+        &self,
+        provider: &ProviderAddr,
+        trust: &Arc<TrustOptions>,
+        wanted: &[AvailableVersion],
+    ) -> BTreeSet<Version> {
+        let mut filter = self.filter(VersionConstraints::default());
+        filter.newest = Some(filter.newest.unwrap_or(MOST_OFFERED).min(MOST_OFFERED));
+        let rule = trust.policy.rule_for(provider).unwrap_or_default();
+        let source = &self.settings.source;
+        let mut dating = Dating::new(provider, source, &rule, SystemTime::now());
+        dating.dates = self.dates.get(provider).await.unwrap_or_default();
+        let (selection, held) = dating.select(&[filter], wanted, |_| false).await;
+        let mut old: BTreeSet<_> = selection
+            .selected
+            .iter()
+            .map(Selected::version)
+            .cloned()
+            .collect();
+        let Dating {
+            mut dates, failed, ..
+        } = dating;
+        let held = held
+            .into_iter()
+            .map(|(version, until)| (version, Problem::Held { until }));
+        for (version, problem) in failed.into_iter().chain(held) {
+            old.remove(&version);
+            if !matches!(problem, Problem::Held { .. }) {
+                dates.remove(&version);
+            }
+            let failed = FailedVersion {
+                answers: answers(&problem),
+                problem: Arc::new(problem),
+            };
+            if failed.is_hidden() && self.shared.still_trusts(trust, provider) {
+                self.failed
+                    .insert((provider.clone(), version), Arc::new(failed))
+                    .await;
+            }
+        }
+        self.dates.insert(provider.clone(), dates).await;
+        old
     }
 
     /// The versions of a provider that could not be mirrored lately.
@@ -375,6 +427,8 @@ impl Fill {
             versions,
             prereleases: false,
             platforms: self.settings.platforms.clone(),
+            min_age: self.settings.min_age,
+            is_named: false,
         }
     }
 }

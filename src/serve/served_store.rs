@@ -338,6 +338,9 @@ impl ServedStore {
         let (listing, offered) = future::join(listing, fill.offered(provider)).await;
         let mut listing = listing?;
         for (version, failed) in fill.failures(provider) {
+            if listing.versions.contains_key(&version) {
+                continue;
+            }
             if failed.is_hidden() {
                 let hidden = listing.hidden.entry(version);
                 hidden.or_insert(failed.problem.clone());

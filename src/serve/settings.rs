@@ -97,6 +97,8 @@ pub struct FillSettings {
     pub own_host: Option<Hostname>,
     /// Only this many versions of each provider, the newest; `None` for all.
     pub newest: Option<usize>,
+    /// The least age of a version.
+    pub min_age: Duration,
     /// The platforms to mirror.
     pub platforms: Platforms,
     /// The directory of the store, whose disk must not become full; `None` for a registry.

@@ -121,10 +121,8 @@ impl Folder {
             let found = files.iter().filter(|file| file.kind == kind);
             let found = found.take(MOST_SIGNATURES);
             let read = found.map(|file| {
-                Ok(Document {
-                    bytes: disk::read_regular(&self.directory.join(&file.name), limit)?,
-                    name: file.name.clone(),
-                })
+                let bytes = disk::read_regular(&self.directory.join(&file.name), limit)?;
+                Ok(Document::new(&file.name, bytes))
             });
             read.collect()
         };

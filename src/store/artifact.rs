@@ -44,19 +44,17 @@ pub fn release<L>(
     packages: Vec<Package<L>>,
     evidence: Option<Evidence<Vec<u8>>>,
 ) -> Release<L> {
-    let named = |name: &str, bytes| Document {
-        name: name.to_owned(),
-        bytes,
-    };
     let evidence = evidence.unwrap_or_default();
     Release {
         provider: provider.clone(),
         version: version.clone(),
         protocols: evidence.protocols,
-        checksums: evidence.checksums.map(|bytes| named("SHA256SUMS", bytes)),
+        checksums: evidence
+            .checksums
+            .map(|bytes| Document::new("SHA256SUMS", bytes)),
         signatures: evidence
             .signature
-            .map(|bytes| named("SHA256SUMS.sig", bytes))
+            .map(|bytes| Document::new("SHA256SUMS.sig", bytes))
             .into_iter()
             .collect(),
         keys: evidence

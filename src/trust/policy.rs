@@ -143,10 +143,7 @@ mod tests {
     }
 
     fn document(name: &str) -> Document {
-        Document {
-            name: name.to_owned(),
-            bytes: Vec::new(),
-        }
+        Document::new(name, Vec::new())
     }
 
     fn rings(rule: &Rule) -> Vec<(&str, Anchor)> {

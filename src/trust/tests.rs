@@ -20,10 +20,7 @@ pub(super) fn data(path: &str) -> Vec<u8> {
 }
 
 pub(super) fn document(path: &str) -> Document {
-    Document {
-        name: path.to_owned(),
-        bytes: data(path),
-    }
+    Document::new(path, data(path))
 }
 
 /// A release with a checksum document, without signatures, keys and packages.

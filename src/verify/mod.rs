@@ -212,7 +212,7 @@ impl Journey<'_> {
             on_checked(checked);
         }
         if let Some(available) = &available {
-            findings.extend(self.not_mirrored(&listed.versions, available));
+            findings.extend(self.not_mirrored(&listed.versions, available).await);
         }
         findings.retain(|one| self.is_wanted(one, &platforms));
         findings

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use super::{Code, Finding, Journey};
 use crate::event::Subject;
 use crate::examine::{Examined, Released};
+use crate::mirror::age::Dating;
+use crate::mirror::selection::Selected;
 use crate::outcome::Problem;
 use crate::platform::{Platform, Platforms};
 use crate::release::Release;
@@ -119,25 +121,25 @@ impl Journey<'_> {
     }
 
     /// The wanted versions of the origin that the store does not have.
-    pub(super) fn not_mirrored(
+    pub(super) async fn not_mirrored(
         &self,
         stored: &[Version],
         available: &AvailableVersions,
     ) -> Vec<Finding> {
-        let offered = available
-            .versions
-            .iter()
-            .map(|one| one.version.version().clone());
-        let offered: Vec<Version> = offered.collect();
-        let wanted = self
-            .task
-            .wanted
-            .iter()
-            .flat_map(|filter| filter.matching(&offered));
-        let missing: BTreeSet<&Version> = wanted.filter(|one| !stored.contains(one)).collect();
-        let missing = missing.into_iter().map(|version| {
+        let provider = &self.task.from.provider;
+        let Some(source) = &self.options.origin else {
+            return Vec::new();
+        };
+        let rule = self.trust.rule_at_source(provider).unwrap_or_default();
+        let mut dating = Dating::new(provider, source, &rule, self.trust.now);
+        let is_there = |version: &Version| stored.contains(version);
+        let wanted = dating.select(&self.task.wanted, &available.versions, is_there);
+        let wanted = wanted.await.0.selected;
+        let missing: BTreeSet<_> = wanted.iter().map(Selected::version).collect();
+        let missing = missing.into_iter().filter(|one| !is_there(one));
+        let missing = missing.map(|version| {
             let message = "only the origin has this version";
-            let subject = Subject::version(&self.task.from.provider, version);
+            let subject = Subject::version(provider, version);
             Finding::new(Code::VersionNotMirrored, message).about(&subject)
         });
         missing.collect()

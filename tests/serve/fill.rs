@@ -1,5 +1,7 @@
 //! `serve --fill`: a version that the store lacks is mirrored from the origin when a client requests it.
 
+/// Versions that are too new.
+pub mod cooldown;
 /// An origin that gives no list of versions.
 pub mod hanging_origin;
 /// A store that the server has filled, and that loses what it had.

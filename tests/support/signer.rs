@@ -47,6 +47,20 @@ impl Signer {
         })
     }
 
+    /// An author with an old key, who signs so many days ago.
+    pub fn days_ago(days: u32) -> &'static Self {
+        static KEY: OnceLock<Cert> = OnceLock::new();
+        let cert = KEY.get_or_init(|| {
+            let key = Self::key("Steady (test key) <steady@acme.example>");
+            let key = key.set_creation_time(long_ago());
+            key.generate().unwrap().0
+        });
+        Box::leak(Box::new(Self {
+            cert: cert.clone(),
+            signs: Some(SystemTime::now() - days * DAY),
+        }))
+    }
+
     /// An author whose key expired after it signed.
     pub fn expired_since() -> &'static Self {
         static KEY: OnceLock<Signer> = OnceLock::new();

@@ -9,11 +9,12 @@ mod plan;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use clap::Args;
 
 use tfoci::config::MirrorFile;
+use tfoci::date::days;
 use tfoci::event::Subject;
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
@@ -33,7 +34,7 @@ use super::arguments::Trust;
 use super::error::CommandError;
 use super::number;
 use super::printer::Tone;
-use super::report::{Extent, MIRROR};
+use super::report::{Extent, MIRROR, Row};
 use super::session::{REFUSED, Session, TrustPath, requested};
 
 const EXAMPLES: &str = "\
@@ -79,6 +80,12 @@ pub(super) struct Arguments {
     /// At most this many versions of each provider, newest first
     #[arg(long, value_name = "N", value_parser = number::versions, help_heading = "Selection")]
     newest: Option<NonZeroUsize>,
+    /// Hold back versions younger than this, such as 7d
+    ///
+    /// A version's date is the later of the time in its signature and the Last-Modified of its checksum document. This does not stop an
+    /// author and a host that backdate together. A version that an argument or a lock file names is mirrored however young it is.
+    #[arg(long, value_name = "DAYS", value_parser = days, help_heading = "Selection")]
+    min_age: Option<Duration>,
     /// Include pre-releases
     #[arg(long, help_heading = "Selection")]
     prereleases: bool,
@@ -182,7 +189,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         let problem = Problem::NoPin { allows_unsigned };
         results.add(Err(problem.of(Subject::provider(&task.provider), At::Here)));
     }
-    let source = source(from, &http, session)?;
+    let source = source(from, &tasks, &http, session)?;
     let options = options(&arguments, session);
     let on_result = |result| results.add(result);
     mirror(tasks, &source, &options, &reporter, &on_result).await;
@@ -253,12 +260,18 @@ fn options(arguments: &Arguments, session: &Session) -> Options {
     }
 }
 
-/// The source that `--from` names, or the origins.
+/// The source that `--from` names, or the origins. Only they give the dates for a minimum age.
 fn source(
     from: Option<SourceAddr>,
+    tasks: &[Task],
     http: &Http,
     session: &Session,
 ) -> Result<Source, CommandError> {
+    let mut filters = tasks.iter().flat_map(|task| &task.filters);
+    if from.is_some() && filters.any(|one| !one.min_age.is_zero()) {
+        let error = CommandError::usage("a minimum age needs the dates that only origins give");
+        return Err(error.advising("leave out `--from`, or use `--min-age 0d`"));
+    }
     let access = || session.origin_access(http.clone());
     let source = match from {
         None => Ok(Source::Origin(Origin::new(access()?))),
@@ -298,7 +311,12 @@ impl Results<'_> {
         let report = &self.session.report;
         match result {
             Ok(published) => report.published(published),
-            Err(failure) => report.failed(to_error(failure)),
+            Err(failure) => match (&*failure.problem, &failure.subject) {
+                (Problem::Held { until }, Some(subject)) => {
+                    report.add(Row::held(subject.clone(), *until));
+                }
+                _ => report.failed(to_error(failure)),
+            },
         }
     }
 }

@@ -118,6 +118,7 @@ fn by_destination(
             filter.newest = Some(newest.get());
         }
         filter.prereleases |= arguments.prereleases;
+        filter.min_age = arguments.min_age.unwrap_or(filter.min_age);
         if !arguments.platform.is_empty() {
             filter.platforms = Platforms::Among(arguments.platform.clone());
         }

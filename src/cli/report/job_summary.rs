@@ -98,6 +98,7 @@ fn cells(row: &Row) -> [String; 6] {
                 format!("{status} ({category})"),
             )
         }
+        None if !row.is_news() => (String::new(), String::new(), row.count.clone()),
         None if totals.packages == 0 => (row.count.clone(), String::new(), status),
         None => (
             totals.packages.to_string(),

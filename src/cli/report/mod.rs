@@ -310,7 +310,7 @@ impl Report {
 
     /// Prints the report. If it `tells_news`, what changed or would change is a difference.
     pub(super) fn finish_telling(&self, tells_news: bool) -> Ending {
-        let changed = |run: &Run| run.rows.iter().any(|row| !row.is_unchanged());
+        let changed = |run: &Run| run.rows.iter().any(Row::is_news);
         let is_news = tells_news && self.run().as_ref().is_some_and(changed);
         let differs = is_news.then_some(Category::Differs);
         self.finish().and(differs.into_iter())

@@ -1,15 +1,18 @@
 //! A row of the report: what became of one provider version.
 
+use std::time::SystemTime;
+
 use indicatif::HumanBytes;
 use serde::Serialize;
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
+use tfoci::date::timestamp;
 use tfoci::error::counted;
 use tfoci::event::{Subject, Transfer};
 use tfoci::install::{Installed, InstalledPackage};
 use tfoci::lock::Locked;
-use tfoci::outcome::{Change, PlatformChange, Published};
+use tfoci::outcome::{Change, PlatformChange, Published, held};
 use tfoci::version::Version;
 
 use super::super::arguments::Format;
@@ -43,7 +46,7 @@ enum Document {
     Published(Box<Published>),
     Installed(Installed),
     Locked(Box<Locked>),
-    Failed {
+    Absent {
         provider: ProviderAddr,
         #[serde(skip_serializing_if = "Option::is_none")]
         version: Option<Version>,
@@ -59,7 +62,11 @@ enum Document {
         /// Not for stores.
         #[serde(skip_serializing_if = "Option::is_none")]
         hashes: Option<[(); 0]>,
-        error: json::Error,
+        /// Only if the version is held back and has a date.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<json::Error>,
     },
 }
 
@@ -170,16 +177,40 @@ impl Row {
             totals: Totals::default(),
             authentication: None,
             results: Vec::new(),
-            document: Some(Document::Failed {
+            document: Some(Document::Absent {
                 provider: subject.provider.clone(),
                 version: subject.version.clone(),
                 destination: subject.destination.clone(),
                 status: is_published.then_some("failed"),
                 packages: (!is_locked).then_some([]),
                 hashes: (!is_published).then_some([]),
-                error: json::Error::from(&error),
+                until: None,
+                error: Some(json::Error::from(&error)),
             }),
             error: Some(error),
+            subject,
+        }
+    }
+
+    /// A version that is too new.
+    pub(in crate::cli) fn held(subject: Subject, until: Option<SystemTime>) -> Self {
+        Self {
+            verb: HELD,
+            count: held(until),
+            totals: Totals::default(),
+            authentication: None,
+            results: Vec::new(),
+            document: Some(Document::Absent {
+                provider: subject.provider.clone(),
+                version: subject.version.clone(),
+                destination: subject.destination.clone(),
+                status: Some("held"),
+                packages: Some([]),
+                hashes: None,
+                until: until.map(timestamp),
+                error: None,
+            }),
+            error: None,
             subject,
         }
     }
@@ -187,6 +218,11 @@ impl Row {
     /// Whether the destination had the version already.
     pub(super) fn is_unchanged(&self) -> bool {
         self.verb == PRESENT
+    }
+
+    /// Whether the destination changed, or should have.
+    pub(super) fn is_news(&self) -> bool {
+        !self.is_unchanged() && self.verb != HELD
     }
 
     /// The place of the row among the others: by provider and version.
@@ -207,6 +243,10 @@ impl Row {
     pub(super) fn print(&self, printer: &Printer) {
         // The event of a version that is present and was not read has printed its line.
         let Some(authentication) = &self.authentication else {
+            if self.verb == HELD {
+                let line = format!("{}   {}", self.subject, self.count);
+                printer.line(Tone::Plain, HELD, &line);
+            }
             return;
         };
         if self.is_unchanged() && printer.is_terse() {
@@ -225,6 +265,7 @@ impl Row {
 }
 
 const PRESENT: &str = "Present";
+const HELD: &str = "Held";
 
 /// Prints what a replacement changed for one platform, or would change in a dry run.
 pub(super) fn print_change(

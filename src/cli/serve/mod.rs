@@ -10,12 +10,14 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use clap::Args;
 use tokio::sync::Notify;
 use url::Url;
 
 use tfoci::address::Hostname;
+use tfoci::date::days;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 use tfoci::release::LARGEST_BLOB;
@@ -91,6 +93,11 @@ pub(super) struct Arguments {
     /// Offer at most this many versions of an origin, the newest
     #[arg(long, value_name = "NUMBER", value_parser = number::versions, requires = "fill", help_heading = PULL_THROUGH)]
     newest: Option<NonZeroUsize>,
+    /// Hide versions of an origin that are younger than this, such as 7d
+    ///
+    /// `tfoci mirror --help` says what their date is. The first list of a provider takes three requests for each of its versions.
+    #[arg(long, value_name = "DAYS", value_parser = days, default_value = "0d", requires = "fill", help_heading = PULL_THROUGH)]
+    min_age: Duration,
     /// Mirror only packages for this platform; may be repeated
     #[arg(long, value_name = "OS_ARCH", requires = "fill", help_heading = PULL_THROUGH)]
     platform: Vec<Platform>,

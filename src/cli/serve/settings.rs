@@ -172,6 +172,7 @@ fn fill(
         exclude: exclude.collect::<Result<_, _>>()?,
         own_host,
         newest: arguments.newest.map(NonZeroUsize::get),
+        min_age: arguments.min_age,
         platforms: match arguments.platform.is_empty() {
             true => Platforms::All,
             false => Platforms::Among(arguments.platform.clone()),

@@ -68,6 +68,8 @@ pub(in crate::cli) fn read_as(client: Option<Client>, default_host: Hostname) ->
 pub(in crate::cli) fn filter(entry: &MirrorEntry) -> VersionFilter {
     let is_any = entry.constraints.is_any();
     VersionFilter {
+        min_age: entry.min_age,
+        is_named: entry.constraints.as_exact().is_some(),
         versions: entry.constraints.clone(),
         newest: entry.newest.or(is_any.then_some(1)),
         prereleases: entry.prereleases,

@@ -170,7 +170,7 @@ pub(in crate::cli) fn policy(
             named_by: "--key".to_owned(),
             is_trust_file: is_trust_file(&bytes),
         })?;
-        Ok(Document { name, bytes })
+        Ok(Document::new(&name, bytes))
     };
     let keys = arguments.key.iter().map(document);
     Ok(policy.with_keys(keys.collect::<Result<_, CommandError>>()?))

@@ -31,10 +31,7 @@ pub(super) fn protocols(
         (Some(manifest), _) => checked(&manifest, lines),
         // A release process may leave the provider manifest of the sources beside the zips, under the name that it has there.
         (None, None) => match disk::read_regular(&folder.join(SOURCE_NAME), LARGEST) {
-            Ok(bytes) => {
-                let name = SOURCE_NAME.to_owned();
-                checked(&Document { name, bytes }, lines)
-            }
+            Ok(bytes) => checked(&Document::new(SOURCE_NAME, bytes), lines),
             Err(_) => Ok(Default::default()),
         },
         (None, Some(name)) => match in_sources(folder, name, lines) {
@@ -50,10 +47,7 @@ fn in_sources(folder: &Path, name: &str, lines: &Checksums) -> Option<Document> 
     [folder, above].into_iter().find_map(|directory| {
         let bytes = disk::read_regular(&directory.join(SOURCE_NAME), LARGEST).ok()?;
         let is_listed = lines.lookup(name) == Some(Digest::of(&bytes));
-        is_listed.then(|| Document {
-            name: name.to_owned(),
-            bytes,
-        })
+        is_listed.then(|| Document::new(name, bytes))
     })
 }
 

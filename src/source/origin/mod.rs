@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
-use reqwest::header::ACCEPT;
+use reqwest::header::{ACCEPT, LAST_MODIFIED};
 use reqwest::{Method, StatusCode};
 use tokio::sync::OnceCell;
 use url::Url;
@@ -125,9 +125,12 @@ impl Origin {
         let answer = service.access.document(request).await?;
         let answer = fetch::successful(&what, answer, &RequestAuth::none())?;
         let name = url.path_segments().and_then(|mut all| all.next_back());
+        let modified = answer.header(LAST_MODIFIED);
+        let modified = modified.and_then(|date| httpdate::parse_http_date(&date).ok());
         Ok(release::Document {
             name: name.unwrap_or_default().to_owned(),
             bytes: answer.into_body(),
+            modified,
         })
     }
 

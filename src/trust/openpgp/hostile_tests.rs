@@ -40,10 +40,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// What is done with a ring and a signature that names a key in it: the answer, and the work.
 fn judged(ring: Vec<u8>, signature: Vec<u8>) -> (Result<(), Error>, u64) {
     let release: Release<()> = Release {
-        signatures: vec![Document {
-            name: "hostile.sig".to_owned(),
-            bytes: signature,
-        }],
+        signatures: vec![Document::new("hostile.sig", signature)],
         keys: vec![KeyRing {
             name: "ring".to_owned(),
             bytes: ring,

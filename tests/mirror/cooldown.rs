@@ -1,0 +1,245 @@
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use super::LINUX;
+use super::origin_scene::OriginScene;
+use crate::schema::follows;
+use crate::support::origin::{Fault, Provider, asks, lie};
+use crate::support::release::ReleaseFolder;
+use crate::support::signer::Signer;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A release that was signed so many days ago.
+pub fn signed(version: &str, days: u32) -> ReleaseFolder {
+    ReleaseFolder::new("demo", version)
+        .platform(LINUX)
+        .signed_by(Signer::days_ago(days))
+}
+
+/// `acme/demo` with versions and the days since each was signed.
+fn origin(versions: &[(&str, u32)]) -> OriginScene {
+    let demo = versions.iter();
+    let demo = demo.fold(Provider::new("acme/demo"), |demo, (version, days)| {
+        demo.release(signed(version, *days))
+    });
+    OriginScene::of([demo])
+}
+
+/// A checksum document that its host changed so many days ago.
+pub fn changed(days: u32) -> Fault {
+    Fault::with("Last-Modified", httpdate(days))
+}
+
+fn httpdate(days: u32) -> String {
+    httpdate::fmt_http_date(SystemTime::now() - days * DAY)
+}
+
+/// The versions in the document of a run, with their status, and the days until those that are held are old enough.
+fn results(scene: &OriginScene, arguments: &str) -> Vec<String> {
+    let arguments = scene.named(&format!("mirror [ORIGIN]/acme/demo{arguments}"));
+    let more = "--min-age 7d --format json --to oci-layout:store --ca-file ca.pem";
+    let run = scene.tfoci(arguments.split(' ').chain(more.split(' ')));
+    let document: Value = serde_json::from_str(&run.succeeds().stdout).unwrap();
+    follows("mirror", &document);
+    let rows = document["providers"].as_array().unwrap().iter();
+    let row = |row: &Value| {
+        let (version, status) = (row["version"].as_str()?, row["status"].as_str()?);
+        let until = row["until"].as_str().map(|until| &until[..10]);
+        let day = |days: &u32| httpdate::fmt_http_date(SystemTime::now() + *days * DAY);
+        let days = until.map(|until| (0..=8).find(|days| same_day(until, &day(days))));
+        Some(match days {
+            Some(days) => format!("{version} {status} {}", days.unwrap()),
+            None => format!("{version} {status}"),
+        })
+    };
+    rows.map(|one| row(one).unwrap()).collect()
+}
+
+/// Whether `2026-12-05` and `Sat, 05 Dec 2026 …` are one day.
+fn same_day(date: &str, http: &str) -> bool {
+    let (year, day) = (&date[..4], &date[8..]);
+    http[5..7] == *day && http[12..16] == *year
+}
+
+#[test]
+fn young_versions_are_held_until_they_are_old_enough() {
+    let scene = origin(&[("1.0.0", 30), ("1.1.0", 8), ("1.2.0", 3), ("1.3.0", 0)]);
+    for (wanted, expected) in [
+        ("", &["1.1.0 copied", "1.2.0 held 4", "1.3.0 held 7"][..]),
+        (
+            "@>=1 --newest 2",
+            &[
+                "1.0.0 copied",
+                "1.1.0 present",
+                "1.2.0 held 4",
+                "1.3.0 held 7",
+            ],
+        ),
+        ("@~>1.2", &["1.2.0 held 4", "1.3.0 held 7"]),
+    ] {
+        assert_eq!(results(&scene, wanted), expected, "{wanted}");
+    }
+    assert_eq!(
+        scene.installs(),
+        ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.1.0 linux_amd64"]
+    );
+}
+
+#[test]
+fn a_run_with_nothing_new_asks_only_for_the_dates_of_held_versions() {
+    let scene = origin(&[("1.0.0", 30), ("1.1.0", 8), ("1.2.0", 3)]);
+    results(&scene, "@>=1");
+    scene.origin.forget();
+    assert_eq!(
+        results(&scene, "@>=1"),
+        ["1.0.0 present", "1.1.0 present", "1.2.0 held 4"]
+    );
+    assert_eq!(
+        scene.origin.counters(),
+        "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
+    );
+    scene
+        .mirror(
+            "[ORIGIN]/acme/demo@>=1 --min-age 7d --dry-run --changed --exit-code --report news.md",
+        )
+        .ends(0);
+    let news = fs::read_to_string(scene.path("news.md")).unwrap();
+    let rows: Vec<&str> = news.lines().filter(|line| line.contains("held")).collect();
+    assert!(rows[0].contains("1.2.0") && rows.len() == 1, "{news}");
+}
+
+#[test]
+fn the_later_date_counts() {
+    for (days, document, expected) in [
+        (30, Some(2), "1.0.0 held 5"),
+        (2, Some(30), "1.0.0 held 5"),
+        (30, Some(9), "1.0.0 copied"),
+        (30, None, "1.0.0 copied"),
+    ] {
+        let scene = origin(&[("1.0.0", days)]);
+        if let Some(days) = document {
+            scene.origin.always(asks("document"), changed(days));
+        }
+        assert_eq!(results(&scene, ""), [expected], "{days} {document:?}");
+    }
+}
+
+#[test]
+fn a_version_without_a_date_is_held() {
+    let scene = origin(&[("1.0.0", 30)]);
+    scene
+        .origin
+        .always(asks("download"), lie::lacks("shasums_signature_url"));
+    let unsigned = " --allow-unsigned [ORIGIN]/acme/demo";
+    assert_eq!(results(&scene, unsigned), ["1.0.0 held"]);
+    scene.origin.always(asks("document"), changed(30));
+    assert_eq!(results(&scene, unsigned), ["1.0.0 copied"]);
+}
+
+/// The origin has an old release when it is asked for the date, and a new one after that; or the other way around.
+#[test]
+fn the_release_that_is_copied_must_be_old_enough() {
+    let scene = origin(&[("1.0.0", 30)]);
+    scene.origin.fault(2, asks("document"), changed(1));
+    assert_eq!(results(&scene, ""), ["1.0.0 held 6"]);
+    assert!(scene.installs().is_empty());
+
+    let scene = origin(&[("1.0.0", 30)]);
+    scene.origin.fault(1, asks("download"), Fault::status(404));
+    scene.origin.always(asks("document"), changed(1));
+    assert_eq!(results(&scene, ""), ["1.0.0 held 6"]);
+}
+
+/// Somebody with the key and the host adds a package to an old version.
+#[test]
+fn a_new_platform_of_an_old_version_is_held() {
+    let scene = origin(&[("1.0.0", 30)]);
+    results(&scene, "");
+    let more = signed("1.0.0", 1).platform("darwin_arm64");
+    scene
+        .origin
+        .publish(Provider::new("acme/demo").release(more));
+    assert_eq!(results(&scene, ""), ["1.0.0 held 6"]);
+    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
+    assert_eq!(
+        results(&scene, " --platform linux_amd64"),
+        ["1.0.0 present"]
+    );
+}
+
+#[test]
+fn a_named_or_locked_version_is_mirrored_with_a_note() {
+    let scene = origin(&[("1.0.0", 30), ("1.1.0", 1)]);
+    let named = scene
+        .mirror("[ORIGIN]/acme/demo@=1.1.0 --min-age 7d")
+        .ends(0);
+    assert!(named.contains("Warning"), "{named}");
+    assert_eq!(scene.installs(), ["acme/demo 1.1.0 linux_amd64"]);
+
+    let scene = origin(&[("1.0.0", 30), ("1.1.0", 1)]);
+    let zip = scene.origin.zip("acme/demo", "1.1.0", LINUX);
+    let zh = crate::support::release::sha256(&zip);
+    let lock = format!(
+        "provider \"[ORIGIN]/acme/demo\" {{\n  version = \"1.1.0\"\n  hashes = [\"zh:{zh}\"]\n}}\n"
+    );
+    scene.write(".terraform.lock.hcl", scene.named(&lock));
+    scene
+        .mirror("--from-lock .terraform.lock.hcl --min-age 7d")
+        .ends(0);
+    assert_eq!(scene.installs(), ["acme/demo 1.1.0 linux_amd64"]);
+}
+
+#[test]
+fn a_mirror_file_has_an_age_for_all_or_for_one() {
+    let scene = origin(&[("1.0.0", 30), ("1.1.0", 5)]);
+    let table = "[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\nconstraints = \">= 1\"\n";
+    for (file, options, expected) in [
+        (format!("min_age = \"7d\"\n{table}"), "", 1),
+        (format!("{table}min_age = \"7d\"\n"), "", 1),
+        (
+            format!("min_age = \"7d\"\n{table}min_age = \"0d\"\n"),
+            "--min-age 6d",
+            1,
+        ),
+        (
+            format!("min_age = \"7d\"\n{table}min_age = \"3d\"\n"),
+            "",
+            2,
+        ),
+    ] {
+        scene.write("mirror.toml", scene.named(&file));
+        scene
+            .mirror(&format!("--file mirror.toml {options}"))
+            .ends(0);
+        assert_eq!(scene.installs().len(), expected, "{file}");
+    }
+    scene.write(
+        "mirror.toml",
+        scene.named(&format!("min_age = \"soon\"\n{table}")),
+    );
+    scene.mirror("--file mirror.toml").ends(2);
+}
+
+#[test]
+fn a_source_without_dates_has_no_age() {
+    let scene = origin(&[("1.0.0", 30)]);
+    let from = scene.origin.mirror_url();
+    let demo = format!("[ORIGIN]/acme/demo --allow-unsigned */*/* --from network-mirror:{from}");
+    scene.mirror(&format!("{demo} --min-age 7d")).ends(2);
+    assert!(scene.installs().is_empty());
+}
+
+#[test]
+fn verify_does_not_miss_what_is_held() {
+    let scene = origin(&[("1.0.0", 30), ("1.1.0", 5)]);
+    let file = "min_age = \"7d\"\n[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\nconstraints = \">= 1\"\n";
+    scene.write("mirror.toml", scene.named(file));
+    scene.mirror("--file mirror.toml").ends(0);
+    let verify = "--file mirror.toml --from oci-layout:store --against-origin";
+    scene.command_of("verify", verify).ends(0);
+    scene.write("mirror.toml", scene.named(&file.replace("7d", "3d")));
+    scene.command_of("verify", verify).ends(4);
+}
