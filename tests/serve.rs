@@ -14,6 +14,8 @@ mod connections;
 mod crowd;
 /// The page about deployment.
 mod deployment;
+/// The author's documents behind the network mirror.
+mod documents;
 /// The end of the process.
 mod ends;
 /// Pull-through.

@@ -168,7 +168,7 @@ async fn released(
     let version = chosen.version.version().clone();
     let subject = Subject::version(provider, &version);
     let failed = |problem: Problem| problem.of(subject.clone(), At::Source(place.clone()));
-    let released = Released::request(&source, provider, chosen, &Platforms::All);
+    let released = Released::request(&source, provider, chosen, &Platforms::All, rule.pinned());
     let released = released.await.map_err(failed)?;
     let packages = released.release.packages.iter();
     let packages = packages.map(|package| json::InspectedPackage {

@@ -347,7 +347,7 @@ impl Way<'_> {
                 return self.locked(version, &[h1], false);
             }
         }
-        let released = Released::request(source, provider, offered, &platforms).await;
+        let released = Released::request(source, provider, offered, &platforms, false).await;
         let released = released.map_err(|problem| match problem {
             Problem::Source(error) => of_source(Code::PlatformMissing)(error),
             problem => as_code(Code::UnexpectedAnswer)(problem),

@@ -23,7 +23,7 @@ pub struct Released {
 }
 
 impl Released {
-    /// Requests a version with its packages for these platforms.
+    /// Requests a version with its packages for these platforms. `is_pinned` is as in [`Source::release`].
     ///
     /// # Errors
     /// The source fails, or it has no package for one of the platforms.
@@ -32,8 +32,9 @@ impl Released {
         provider: &ProviderAddr,
         available: &AvailableVersion,
         platforms: &Platforms,
+        is_pinned: bool,
     ) -> Result<Self, Problem> {
-        let answer = source.release(provider, &available.version, platforms);
+        let answer = source.release(provider, &available.version, platforms, is_pinned);
         let ReleaseAnswer {
             release,
             absent,

@@ -206,7 +206,9 @@ impl Journey<'_> {
                 let enough = found.method.is_origin().then(any);
                 let first = self.first_platforms(enough, options.trust_store);
                 let verify = async |platforms: &Platforms| {
-                    let released = Released::request(source, provider, available, platforms);
+                    let pinned = rule.pinned();
+                    let released =
+                        Released::request(source, provider, available, platforms, pinned);
                     let released = released.await.map_err(fail)?;
                     let reported = released.reported.clone();
                     let verified = released.verify(&rule, options.trust.now).await;

@@ -108,7 +108,11 @@ impl<'a> Dating<'a> {
         let first = first.map_or(Platforms::All, |first| Platforms::Among(vec![first]));
         let dated = async {
             let version = &available.version;
-            let answer = self.source.release(self.provider, version, &first).await?;
+            let is_pinned = self.rule.pinned();
+            let answer = self
+                .source
+                .release(self.provider, version, &first, is_pinned);
+            let answer = answer.await?;
             let release = answer.release.ok_or(source::Error::NoPlatform {
                 platforms: answer.absent,
                 available: Vec::new(),

@@ -403,7 +403,12 @@ impl<'a> Journey<'a> {
         let (provider, version) = (&self.task.provider, selected.version());
         let subject = Subject::version(provider, version);
         let refused = |error| self.at_source(error, subject.clone());
-        if !self.source.has_checksum_documents() && missing.iter().any(|one| one.stored.is_none()) {
+        let is_pinned = self.task.rule.pinned();
+        let may_be_signed = match is_pinned {
+            true => self.source.may_be_signed(),
+            false => self.source.has_checksum_documents(),
+        };
+        if !may_be_signed && missing.iter().any(|one| one.stored.is_none()) {
             // If the policy cannot accept an unsigned release, fail before any package is downloaded.
             let nothing = Release::unproven(provider, version, Vec::new());
             self.verify(nothing).await.map_err(refused)?;
@@ -412,9 +417,9 @@ impl<'a> Journey<'a> {
         for one in missing {
             platforms.add(&one.platforms);
         }
-        let answer = self
-            .source
-            .release(provider, &selected.available.version, &platforms);
+        let answer =
+            self.source
+                .release(provider, &selected.available.version, &platforms, is_pinned);
         let ReleaseAnswer {
             release, absent, ..
         } = answer

@@ -44,6 +44,9 @@ impl VersionIndex {
 pub struct Archives {
     /// The packages by platform; `None` where the document has `null`.
     pub archives: BTreeMap<String, Option<Archive>>,
+    /// Whether the mirror has [`SignedDocuments`] of the version. Clients ignore this member of `tfoci serve`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub signed: bool,
 }
 
 impl Archives {
@@ -58,7 +61,8 @@ impl Archives {
             }
             Archive::read(Object::of(archive)?).map(Some)
         })?;
-        Ok(Self { archives })
+        let signed = object.value("signed")?.unwrap_or_default();
+        Ok(Self { archives, signed })
     }
 }
 
@@ -78,6 +82,39 @@ impl Archive {
             hashes: object.texts("hashes", MOST_NOTES)?,
         })
     }
+}
+
+/// `VERSION/signed.json` of `tfoci serve`: by what the author signed a version. Clients never ask for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SignedDocuments {
+    /// The checksum document, in base64.
+    pub checksums: String,
+    /// Its detached signature, in base64.
+    pub signature: String,
+    /// The certificate of the signature, armoured.
+    pub keys: String,
+}
+
+impl SignedDocuments {
+    /// Reads the document.
+    ///
+    /// # Errors
+    /// A member is missing, occurs twice or has another type.
+    pub fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
+        Ok(Self {
+            checksums: object.required("checksums")?,
+            signature: object.required("signature")?,
+            keys: object.required("keys")?,
+        })
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[cfg(test)]

@@ -42,6 +42,8 @@ pub(super) enum What {
     MirrorIndex,
     /// The network mirror's list of packages of a version.
     MirrorVersion(Version),
+    /// The author's documents of a version in the network mirror, which only tfoci asks for.
+    MirrorSigned(Version),
     /// A package of the network mirror.
     MirrorPackage(Version, Platform),
     /// The provider registry's list of versions.
@@ -120,6 +122,13 @@ impl Route {
                 let what = What::in_mirror(file, type_name);
                 (provider, what)
             }
+            ["mirror", host, namespace, type_name, version, "signed.json"] => {
+                let version = Version::canonical(version);
+                (
+                    provider(host, namespace, type_name)?,
+                    version.map(What::MirrorSigned),
+                )
+            }
             ["v1", "providers", namespace, type_name, rest @ ..] => {
                 let host = registry().ok_or(NoRoute::NoRegistry)?;
                 let provider = ProviderAddr::new(host, namespace, type_name);
@@ -144,7 +153,7 @@ impl Route {
             Self::Provider(_, what) => match what {
                 What::Page | What::PageDirectory => "page",
                 What::MirrorIndex => "mirror-index",
-                What::MirrorVersion(_) => "mirror-version",
+                What::MirrorVersion(_) | What::MirrorSigned(_) => "mirror-version",
                 What::MirrorPackage(..) => "mirror-package",
                 What::RegistryVersions => "registry-versions",
                 What::RegistryDownload(..) => "registry-download",

@@ -135,15 +135,16 @@ impl ServedVersion {
             return Err(Problem::NoPackages);
         }
         let artifact = examined.artifact;
+        let documents = SignedFiles::of(&release);
         let evidence = examined.evidence.map(|raw| raw.expected.digest);
         Ok(Self {
             tags: (artifact.raw.expected.digest, evidence),
             tag_check: Mutex::new((Some(Instant::now()), Some(true))),
             has_moved: AtomicBool::new(false),
             made_for: artifact.index.other_provider(&stored.provider),
-            documents: SignedFiles::of(&release),
             authentication: release.authentication().clone(),
-            archives: archives(&packages, segment),
+            archives: archives(&packages, documents.is_some(), segment),
+            documents,
             packages,
             are_protocols_known: examined.protocols.is_some(),
             protocols: examined.protocols.unwrap_or_default().texts(),
@@ -239,7 +240,11 @@ impl ServedVersion {
 }
 
 /// The network mirror's `VERSION.json`. `link` turns the name of a file into its URL.
-pub(super) fn archives(packages: &[ServedPackage], link: impl Fn(&str) -> String) -> Document {
+pub(super) fn archives(
+    packages: &[ServedPackage],
+    signed: bool,
+    link: impl Fn(&str) -> String,
+) -> Document {
     let archive = |package: &ServedPackage| {
         let archive = Archive {
             url: link(&package.canonical_name),
@@ -248,7 +253,7 @@ pub(super) fn archives(packages: &[ServedPackage], link: impl Fn(&str) -> String
         (package.platform.to_string(), Some(archive))
     };
     let archives = packages.iter().map(archive).collect();
-    Document::json(&Archives { archives })
+    Document::json(&Archives { archives, signed })
 }
 
 /// The file names of the checksum document and of its signature in the provider registry.

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use hyper::header::{ALLOW, AUTHORIZATION, HOST, LOCATION, WARNING};
 use hyper::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_FRAME_OPTIONS};
 use hyper::http::request::Parts;
@@ -28,6 +30,7 @@ use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::{counted, printable};
 use crate::platform::Platform;
+use crate::protocol::network_mirror::SignedDocuments;
 use crate::version::Version;
 
 const JSON: &str = "application/json";
@@ -284,6 +287,7 @@ impl Asked<'_> {
                     self.versions(provider, *what == What::MirrorIndex).await
                 }
                 What::MirrorVersion(version) => self.mirror_version(provider, version).await,
+                What::MirrorSigned(version) => self.mirror_signed(provider, version).await,
                 What::MirrorPackage(version, platform) => {
                     let (served, listing) = self.served(provider, version).await?;
                     let package = served.package(platform);
@@ -327,8 +331,20 @@ impl Asked<'_> {
         let document = match &service.access {
             None => served.archives.clone(),
             // Each link expires.
-            Some(_) => archives(&served.packages, link),
+            Some(_) => archives(&served.packages, served.is_signed(), link),
         };
+        self.document(JSON, document, self.caching_of(&listing))
+    }
+
+    /// `VERSION/signed.json` of the network mirror: the author's documents.
+    async fn mirror_signed(&mut self, provider: &ProviderAddr, version: &Version) -> Answer {
+        let (served, listing) = self.served(provider, version).await?;
+        let signed = signed(&served)?;
+        let document = Document::json(&SignedDocuments {
+            checksums: STANDARD.encode(&signed.checksums),
+            signature: STANDARD.encode(&signed.signature),
+            keys: String::from_utf8_lossy(&signed.certificate).into_owned(),
+        });
         self.document(JSON, document, self.caching_of(&listing))
     }
 

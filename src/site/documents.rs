@@ -55,7 +55,10 @@ pub(super) fn archives(
         };
         archives.insert(package.platform.to_string(), Some(archive));
     }
-    written(&Archives { archives })
+    written(&Archives {
+        archives,
+        signed: false,
+    })
 }
 
 /// The packages that the site has and that the document of a version names; `None` if the site has no valid document.
@@ -67,7 +70,7 @@ pub(super) fn listed(
     version: &Version,
 ) -> Result<Option<BTreeMap<String, Option<Archive>>>, disk::Error> {
     let document = read(directory, &document_name(version), Archives::read)?;
-    let Some(Archives { archives }) = document else {
+    let Some(Archives { archives, .. }) = document else {
         return Ok(None);
     };
     let mut present = BTreeMap::new();

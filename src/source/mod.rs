@@ -63,6 +63,11 @@ impl Source {
         matches!(self, Self::Origin(_))
     }
 
+    /// Whether its releases may be signed by a pinned key.
+    pub fn may_be_signed(&self) -> bool {
+        !matches!(self, Self::FilesystemMirror(_))
+    }
+
     /// Lists the versions of a provider. `bad` is for origins: clients skip bad entries of mirrors.
     ///
     /// # Errors
@@ -99,6 +104,10 @@ impl Source {
     /// platforms. A package is downloaded only if its digest is not known otherwise. A size of 0 means that the size is not
     /// known yet.
     ///
+    /// `is_pinned` says whether a key is pinned for the provider. A network mirror is then asked for the author's documents, if it has them.
+    /// Without a pinned key they prove nothing: whoever runs the mirror chooses the key. Packages of a mirror without documents are not downloaded
+    /// then.
+    ///
     /// # Errors
     /// The source does not have the version, contradicts itself, or cannot be read.
     pub async fn release(
@@ -106,10 +115,15 @@ impl Source {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: &Platforms,
+        is_pinned: bool,
     ) -> Result<ReleaseAnswer, Error> {
         match self {
             Self::Origin(origin) => origin.release(provider, version, platforms).await,
-            Self::NetworkMirror(mirror) => mirror.release(provider, version, platforms).await,
+            Self::NetworkMirror(mirror) => {
+                mirror
+                    .release(provider, version, platforms, is_pinned)
+                    .await
+            }
             Self::FilesystemMirror(mirror) => mirror.release(provider, version, platforms).await,
         }
     }

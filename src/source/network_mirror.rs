@@ -1,7 +1,8 @@
 //! Network mirrors: copies of packages behind the network mirror protocol
 //! ([clients: network mirrors](crate::clients#network-mirrors)).
 //!
-//! A mirror has no signatures, so its packages are `unverified` unless a lock file contains their hashes. A package must match one of the
+//! A mirror has no signatures, so its packages are `unverified` unless a lock file contains their hashes, or it is `tfoci serve`, which hands out
+//! the author's documents too. A package must match one of the
 //! hashes that the mirror lists. If there is exactly one `zh` hash, the package must match it: it is the digest of the author's zip, which
 //! lock files pin. A different zip with the same content would match only the `h1`. If there is no `zh` hash, or several, tfoci downloads
 //! the package to compute its digest.
@@ -9,6 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::header::ACCEPT;
 use reqwest::{Method, StatusCode};
 use tokio::sync::OnceCell;
@@ -21,11 +24,13 @@ use super::location::RemoteMetadata;
 use super::package::{self, PackageMetadata};
 use super::{AvailableVersion, AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
+use crate::authentication::Anchor;
 use crate::hash::PackageHash;
 use crate::http::{Answer, Request, Shown};
 use crate::platform::{Platform, Platforms};
-use crate::protocol::network_mirror::{Archive, Archives, VersionIndex};
-use crate::release::{Expected, Package, Release, canonical_file_name};
+use crate::protocol::network_mirror::{Archive, Archives, SignedDocuments, VersionIndex};
+use crate::release::{self, Expected, KeyRing, Package, Release, canonical_file_name};
+use crate::trust::{Checksums, ReleaseId};
 use crate::version::SpelledVersion;
 
 /// The largest list of versions or packages, in bytes. It equals the limit for lists of origins, which contain the same versions.
@@ -126,12 +131,9 @@ impl NetworkMirror {
         let Inner { access, base, .. } = &*self.0;
         let mut url = base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend([
-                host,
-                provider.namespace(),
-                provider.type_name(),
-                file,
-            ]);
+            let path = [host, provider.namespace(), provider.type_name()];
+            let path = path.into_iter().chain(file.split('/'));
+            segments.pop_if_empty().extend(path);
         }
         let auth = self.auth().await;
         let request = || {
@@ -144,12 +146,12 @@ impl NetworkMirror {
         access.document(request).await
     }
 
-    /// The packages of a version, and the URL against which their URLs are resolved, also for a message.
+    /// The packages of a version, whether the mirror has the author's documents, and the URL against which their URLs are resolved, also for a message.
     async fn archives(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-    ) -> Result<(BTreeMap<Platform, Archive>, Url, Shown), Error> {
+    ) -> Result<(BTreeMap<Platform, Archive>, bool, Url, Shown), Error> {
         let file = format!("{}.json", version.version());
         let what = Document::Archives;
         let answer = self.ask(provider, &file).await?;
@@ -165,7 +167,45 @@ impl NetworkMirror {
             })?;
             archives.extend(archive.map(|archive| (platform, archive)));
         }
-        Ok((archives, url, shown))
+        Ok((archives, said.signed, url, shown))
+    }
+
+    /// Adds the author's documents to a release, and the file names that they give its packages.
+    async fn add_documents<L>(&self, release: &mut Release<L>) -> Result<(), Error> {
+        let file = format!("{}/signed.json", release.version);
+        let what = Document::Signature;
+        let answer = self.ask(&release.provider, &file).await?;
+        let answer = fetch::json_only(&what, self.successful(&what, answer).await?)?;
+        let url = answer.shown();
+        let signed = fetch::json(&what, answer, SignedDocuments::read)?;
+        let decoded = |name: &'static str, text: &str| {
+            let bytes = STANDARD.decode(text).map_err(|_| {
+                Contradiction::new(name, "base64", text).of(what.clone(), url.clone())
+            });
+            Ok::<_, Error>(release::Document::new(name, bytes?))
+        };
+        let checksums = decoded("SHA256SUMS", &signed.checksums)?;
+        release.signatures = vec![decoded("SHA256SUMS.sig", &signed.signature)?];
+        release.keys = vec![KeyRing {
+            name: url.to_string(),
+            bytes: signed.keys.into_bytes(),
+            anchor: Anchor::Embedded,
+        }];
+        let subject = ReleaseId::of(release);
+        // If it cannot be parsed, its verification says why.
+        let lines = Checksums::parse(&checksums.bytes).ok();
+        let names: BTreeMap<Platform, String> = lines
+            .iter()
+            .flat_map(Checksums::lines)
+            .filter_map(|(name, _)| Some((subject.platform_of(name)?, name.to_owned())))
+            .collect();
+        for package in &mut release.packages {
+            if let Some(name) = names.get(&package.platform) {
+                package.file_name.clone_from(name);
+            }
+        }
+        release.checksums = Some(checksums);
+        Ok(())
     }
 
     fn metadata(
@@ -253,13 +293,17 @@ impl NetworkMirror {
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: &Platforms,
+        is_pinned: bool,
     ) -> Result<ReleaseAnswer, Error> {
-        let (mut archives, url, shown) = self.archives(provider, version).await?;
+        let (mut archives, is_signed, url, shown) = self.archives(provider, version).await?;
         archives.retain(|platform, _| platforms.has(platform));
         let mut all_metadata = Vec::new();
         for (platform, archive) in archives {
             let metadata = self.metadata(archive, &platform, (&url, &shown))?;
-            all_metadata.push((platform, metadata));
+            // The version is refused without documents, so that nothing needs to be downloaded.
+            if is_signed || !is_pinned || metadata.digest.is_some() {
+                all_metadata.push((platform, metadata));
+            }
         }
         // A package of unknown digest has to be downloaded before it can be verified.
         let unknown = all_metadata.iter().map(|(_, metadata)| metadata);
@@ -285,7 +329,10 @@ impl NetworkMirror {
                 location,
             })
         });
-        let release = Release::unproven(provider, version.version(), packages.collect());
+        let mut release = Release::unproven(provider, version.version(), packages.collect());
+        if is_signed && is_pinned {
+            self.add_documents(&mut release).await?;
+        }
         Ok(ReleaseAnswer::of(platforms.named(), release))
     }
 

@@ -116,7 +116,8 @@ impl Journey<'_> {
         let provider = &self.task.from.provider;
         let rule = self.trust.rule_at_source(provider)?;
         let platforms = Platforms::Only(vec![platform.clone()]);
-        let released = Released::request(source, provider, offered, &platforms).await?;
+        let released =
+            Released::request(source, provider, offered, &platforms, rule.pinned()).await?;
         released.verify(&rule, self.trust.now).await
     }
 

@@ -123,7 +123,11 @@ fn mirror(served: &Served) {
             (platform.to_owned(), archive)
         });
         let expected: serde_json::Map<_, _> = expected.into_iter().collect();
-        assert_eq!(archives, json!({ "archives": expected }));
+        let mut expected = json!({ "archives": expected });
+        if *version != UNSIGNED {
+            expected["signed"] = json!(true);
+        }
+        assert_eq!(archives, expected);
     }
     server
         .get("/mirror/registry.acme.test/acme/bare/1.0.0.json")
