@@ -35,7 +35,7 @@ fn document(run: &Run) -> Value {
         "packages": [{"platform": "", "manifest": "", "size": 1, "zh": ""}],
         "other_versions?": [""],
         "authentication?": authentication,
-        "error?": {"category": "", "message": "", "hint?": ""},
+        "error?": {"category": "", "message": "", "hint?": "", "kind?": "", "expected?": [""], "received?": [""]},
     });
     assert_shape(&document, &example);
     assert_eq!(document["schema"], 1);

@@ -115,7 +115,7 @@ fn a_version_that_failed() {
                 "version": "1.0.0",
                 "status": "failed",
                 "packages": [],
-                "error": {"category": "untrusted"},
+                "error": {"category": "untrusted", "kind": "not-signed", "expected": ["acme.asc"]},
             }],
             "bytes": 0,
             "requests": 0,

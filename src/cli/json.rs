@@ -11,7 +11,7 @@ use tfoci::digest::Digest;
 use tfoci::error::{Category, Hint};
 use tfoci::fingerprint::Fingerprint;
 use tfoci::hash::PackageHash;
-use tfoci::outcome::Failure;
+use tfoci::outcome::{Failure, Kind};
 use tfoci::platform::Platform;
 use tfoci::version::Version;
 
@@ -74,6 +74,9 @@ pub(super) struct Error {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
+    /// What did not verify.
+    #[serde(flatten)]
+    kind: Option<Kind>,
 }
 
 impl Error {
@@ -82,6 +85,7 @@ impl Error {
             category: Category::Interrupted.as_str(),
             message: "interrupted".to_owned(),
             hint: None,
+            kind: None,
         }
     }
 }
@@ -92,6 +96,7 @@ impl From<&CommandError> for Error {
             category: error.category().as_str(),
             message: sentence(error),
             hint: error.hint(),
+            kind: error.kind(),
         }
     }
 }

@@ -5,6 +5,7 @@
 mod failure;
 mod form;
 mod hint;
+mod kind;
 mod occupant;
 mod problem;
 pub mod spelling;
@@ -24,6 +25,7 @@ use crate::trust::{KeyDescription, Verified};
 use crate::version::Version;
 pub use failure::{At, Failure};
 pub use form::Form;
+pub use kind::Kind;
 pub use occupant::Occupant;
 pub use problem::{Problem, held};
 

@@ -40,6 +40,14 @@ pub struct ExpectedKeys {
     pub asked_by: Option<AskedBy>,
 }
 
+impl ExpectedKeys {
+    /// The keys without their user ids.
+    pub(crate) fn fingerprints(&self) -> Vec<&str> {
+        let keys = self.keys.iter().filter_map(|key| key.split(" `").next());
+        keys.collect()
+    }
+}
+
 impl fmt::Display for ExpectedKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

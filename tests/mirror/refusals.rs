@@ -1,6 +1,11 @@
+use std::fs;
+
+use serde_json::Value;
+
 use super::origin_scene::{OriginScene, folder};
 use super::{DARWIN, LINUX, demo, mirror, scene};
-use crate::support::origin::{Fault, Origin, Provider, Release, asks};
+use crate::schema::follows;
+use crate::support::origin::{Fault, Origin, Provider, Release, asks, lie};
 use crate::support::release::ReleaseFolder;
 use crate::support::signer::Signer;
 
@@ -129,7 +134,7 @@ fn a_host_that_fails_for_several_providers_fails_for_each() {
     let command = ["mirror", "--to", "oci-layout:store", "--format", "json"];
     let addresses = addresses.iter().map(String::as_str);
     let run = scene(&origin).tfoci(command.into_iter().chain(addresses));
-    let document: serde_json::Value = serde_json::from_str(&run.exits(1).stdout).unwrap();
+    let document: Value = serde_json::from_str(&run.exits(1).stdout).unwrap();
     let providers = document["providers"].as_array().unwrap();
     let errors = providers.iter().filter(|one| one["error"].is_object());
     assert_eq!(errors.count(), 3, "{document}");
@@ -170,4 +175,66 @@ fn malformed_numbers_in_variables_count_as_unset() {
     origin.storm(2, asks("versions"), Fault::status(502));
     mirror(&scene, &origin, &[]).succeeds();
     assert_eq!(origin.count(asks("versions")), 3);
+}
+
+/// A release that does not verify, and what a program learns of it.
+#[test]
+fn what_did_not_verify_has_a_kind_and_facts() {
+    let (ours, theirs) = (
+        Signer::acme().fingerprint(),
+        Signer::stranger().fingerprint(),
+    );
+    let pin = |key: &str| format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{key}\"]\n");
+    let deny = "[[deny]]\nmatch = \"*/*/*\"\nreason = \"CVE-2026-1\"\n".to_owned();
+    let unsigned = || lie::lacks("shasums_signature_url");
+    let cases: [(&str, String, Option<(&str, Fault)>, usize, usize); 5] = [
+        ("key-changed", pin(&theirs), None, 1, 1),
+        (
+            "not-signed",
+            pin(&ours),
+            Some(("download", unsigned())),
+            1,
+            0,
+        ),
+        ("denied", deny, None, 0, 1),
+        (
+            "wrong-hash",
+            pin(&ours),
+            Some(("package", Fault::wrong_bytes())),
+            1,
+            1,
+        ),
+        (
+            "bad-signature",
+            pin(&ours),
+            Some(("document", Fault::wrong_bytes())),
+            0,
+            0,
+        ),
+    ];
+    for (kind, trust, fault, expected, received) in cases {
+        let scene = OriginScene::of([demo()]);
+        scene.write("trust.toml", trust);
+        if let Some((asked, fault)) = fault {
+            scene.origin.always(asks(asked), fault);
+        }
+        let arguments = "mirror [ORIGIN]/acme/demo@1.0.0 --to oci-layout:store --ca-file ca.pem --trust trust.toml --format json --report news.md";
+        let run = scene.tfoci(scene.named(arguments).split(' ')).exits(3);
+        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        follows("mirror", &document);
+        let error = &document["providers"][0]["error"];
+        let count = |name: &str| error[name].as_array().map_or(0, Vec::len);
+        let facts = (
+            error["kind"].as_str().unwrap(),
+            count("expected"),
+            count("received"),
+        );
+        assert_eq!(facts, (kind, expected, received), "{error:#}");
+        if kind == "key-changed" {
+            let keys = [&error["expected"][0], &error["received"][0]];
+            assert_eq!(keys.map(Value::as_str), [Some(&*theirs), Some(&*ours)]);
+        }
+        let news = fs::read_to_string(scene.path("news.md")).unwrap();
+        assert!(news.contains(kind), "{news}");
+    }
 }

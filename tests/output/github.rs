@@ -95,7 +95,7 @@ fn failures_and_warnings_are_annotations() {
     assert!(last.contains("%0A  expected [STRANGER]"), "{last}");
     assert!(last.contains("%0A%0Ahint: "), "{last}");
     let rows = summary(&author.scene);
-    let row = "\n| registry.opentofu.org/acme/demo | 1.0.0 |  |  |  | failed (untrusted) |\n";
+    let row = "\n| registry.opentofu.org/acme/demo | 1.0.0 |  |  |  | failed (key-changed) |\n";
     assert!(rows.contains(row), "{rows}");
     // Without a version there is no row.
     let run = author.tfoci(&["versions", "acme/demo", "--from", "oci-layout:none"]);
@@ -121,7 +121,7 @@ fn with_quiet_only_errors_are_printed() {
         1,
         "{said}"
     );
-    assert!(summary(&author.scene).contains("| failed (untrusted) |\n"));
+    assert!(summary(&author.scene).contains("| failed (key-changed) |\n"));
 }
 
 #[test]

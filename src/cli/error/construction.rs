@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tfoci::disk;
 use tfoci::error::{Category, printable, printable_path};
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::{Failure, Kind, Problem};
 use tfoci::store::Endpoint;
 use tfoci::trust;
 
@@ -90,6 +90,16 @@ impl CommandError {
             Self::Empty { .. } => Category::NotFound,
             _ => Category::Usage,
         }
+    }
+
+    /// What did not verify, if that is why it failed.
+    pub(in crate::cli) fn kind(&self) -> Option<Kind> {
+        let is_untrusted = self.category() == Category::Untrusted;
+        let kind = || match self.failure() {
+            Some(failure) => failure.problem.kind(),
+            None => Kind::only("not-verified"),
+        };
+        is_untrusted.then(kind)
     }
 
     /// The failure of an operation, if it is one.

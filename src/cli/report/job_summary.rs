@@ -92,11 +92,8 @@ fn cells(row: &Row) -> [String; 6] {
     let (packages, size, status) = match &row.error {
         Some(error) => {
             let category = error.category().as_str();
-            (
-                String::new(),
-                String::new(),
-                format!("{status} ({category})"),
-            )
+            let why = error.kind().map_or(category, |kind| kind.kind);
+            (String::new(), String::new(), format!("{status} ({why})"))
         }
         None if !row.is_news() => (String::new(), String::new(), row.count.clone()),
         None if totals.packages == 0 => (row.count.clone(), String::new(), status),
