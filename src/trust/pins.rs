@@ -8,7 +8,7 @@ use std::fmt;
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
-use crate::address::ProviderAddr;
+use crate::address::{ProviderAddr, ProviderPattern};
 use crate::fingerprint::Fingerprint;
 use crate::toml;
 use crate::version::Version;
@@ -18,6 +18,9 @@ use super::{Error, KeyDescription, TrustEntry, TrustFile};
 
 /// The byte order mark that some editors write. It has to stay the first character.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// The fewest providers whose key is pinned for their namespace. Fewer say little about the others.
+const MANY: usize = 3;
 
 /// The characters of a line end.
 const LINE_END: [char; 2] = ['\r', '\n'];
@@ -72,6 +75,30 @@ pub fn pin(
         }
     }
     .map(Some)
+}
+
+/// Replaces the tables that [`pin`] wrote for the providers of a namespace by one for all of it. Returns the key. `None` if they are few, any has no
+/// key or another one, the file has other tables for the namespace, or anything else was written into or between these.
+pub fn unite(
+    text: &str,
+    namespace: &str,
+    pinned: &BTreeMap<&ProviderAddr, &NewKeys>,
+) -> Option<(String, Fingerprint)> {
+    let (first, keys) = pinned.first_key_value()?;
+    let key = keys.keys().next()?;
+    let has_it = |keys: &&NewKeys| keys.keys().eq([key]);
+    let is_one = pinned.len() >= MANY && pinned.values().all(has_it);
+    let pattern: ProviderPattern = namespace.parse().ok().filter(|_| is_one)?;
+    let entries = TrustFile::parse(text).ok()?.entries.into_iter();
+    let others = entries.filter(|entry| entry.pattern.intersection(&pattern).is_some());
+    let is_alone = others.count() == pinned.len();
+    let tables = pinned.iter().map(|(one, keys)| table(one, keys, None));
+    let tables: Vec<_> = tables.map(|one| format!("[[provider]]\n{one}")).collect();
+    let (before, after) = text.split_once(tables.join("\n").trim_end())?;
+    let is_whole = after.trim().is_empty() || after.starts_with("\n\n");
+    let one = tables.first()?.trim_end();
+    let one = one.replacen(&first.to_string(), namespace, 1);
+    (is_alone && is_whole).then(|| (format!("{before}{one}{after}"), key.clone()))
 }
 
 /// The index of the table before which a new table is added; `None` for the end. The tables for single providers that directly precede the

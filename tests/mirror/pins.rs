@@ -14,6 +14,8 @@ use crate::support::origin::{Fault, Provider, Release, Seen, asks};
 use crate::support::release::ReleaseFolder;
 use crate::support::signer::Signer;
 
+/// One entry for a namespace.
+mod namespaces;
 /// Trust files: the place of new tables, unwritable files, and concurrent runs.
 mod trust_files;
 

@@ -126,7 +126,8 @@ pub(super) struct Arguments {
     trust: Trust,
     /// Pin the keys of new providers in the trust file
     ///
-    /// With --dry-run, tfoci only prints them.
+    /// If at least three providers of a namespace have one key, and no other entry is for any of its providers, one entry pins it for the whole
+    /// namespace. With --dry-run, tfoci only prints the keys.
     #[arg(long)]
     pin_new: bool,
     /// Accept releases without signature or key

@@ -15,7 +15,7 @@ use tfoci::event::Reporter;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::mirror::Task;
 use tfoci::outcome::{Failure, Published};
-use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
+use tfoci::trust::pins::{FirstSeen, NewKeys, pin, unite};
 use tfoci::trust::rule::Unsigned;
 use tfoci::trust::{self, KeyFile};
 
@@ -55,6 +55,7 @@ pub(super) struct Pins<'a> {
 struct Keys {
     /// Whether a release of this provider was verified in this run.
     is_examined: bool,
+    has_failed: bool,
     seen: NewKeys,
     /// Those of `seen` that are in the trust file.
     saved: BTreeSet<Fingerprint>,
@@ -78,22 +79,32 @@ impl<'a> Pins<'a> {
         let is_keyless =
             |task: &&Task| !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
         let keyless = tasks.iter().filter(is_keyless);
+        let keys = tasks
+            .iter()
+            .map(|task| (task.provider.clone(), Keys::default()));
         Self {
             path: file.path,
             named_by: file.named_by,
             session,
             dry_run,
             keyless: keyless.map(|task| task.provider.clone()).collect(),
-            keys: Mutex::default(),
+            keys: Mutex::new(keys.collect()),
             has_written: AtomicBool::new(false),
         }
     }
 
     /// Pins the key of a version immediately: the run may be interrupted, and the next run does not verify this version again.
     pub(super) fn record(&self, result: &Result<Published, Failure>) {
-        let Ok(published) = result else { return };
-        let provider = &published.provider;
         let mut all = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let published = match result {
+            Ok(published) => published,
+            Err(Failure { subject, .. }) => {
+                let keys = subject.as_ref().and_then(|one| all.get_mut(&one.provider));
+                keys.into_iter().for_each(|keys| keys.has_failed = true);
+                return;
+            }
+        };
+        let provider = &published.provider;
         let keys = all.entry(provider.clone()).or_default();
         let Some(authentication) = &published.authentication else {
             return;
@@ -122,10 +133,10 @@ impl<'a> Pins<'a> {
         let mut all =
             std::mem::take(&mut *self.keys.lock().unwrap_or_else(PoisonError::into_inner));
         let mut unwritten = Vec::new();
-        let is_unsaved = !self.dry_run && !all.values().all(Keys::are_saved);
+        let has_seen = all.values().any(|keys| !keys.seen.is_empty());
         let directory = directory_of(&self.path);
         // If the directory was removed, the error of writing the file says more than the error of locking.
-        let lock = match is_unsaved && directory.exists() {
+        let lock = match has_seen && !self.dry_run && directory.exists() {
             true => Lock::of_directory(directory, reporter).await.map(Some),
             false => Ok(None),
         };
@@ -148,8 +159,11 @@ impl<'a> Pins<'a> {
                 unwritten.push(format!("{provider} {}", keys.join(", ")));
             }
         }
-        let unseen = all.iter().filter(|(_, keys)| !keys.is_examined);
-        let unseen = unseen.map(|(provider, _)| provider);
+        if why.is_none() {
+            self.unite(&all, draft.as_deref());
+        }
+        let is_present = |(_, keys): &(&_, &Keys)| !keys.is_examined && !keys.has_failed;
+        let unseen = all.iter().filter(is_present).map(|(provider, _)| provider);
         let unseen: Vec<String> = unseen
             .filter(|provider| self.keyless.contains(provider))
             .map(ProviderAddr::to_string)
@@ -226,6 +240,35 @@ impl<'a> Pins<'a> {
         }
         keys.saved = keys.seen.keys().cloned().collect();
         Ok(())
+    }
+
+    /// Replaces the entries for providers by one for their namespace, if all that the run has of it have one key, and none failed. This is not known
+    /// before the end. Until then each provider has its entry, which an interrupted run leaves, and which stays if this fails.
+    fn unite(&self, all: &BTreeMap<ProviderAddr, Keys>, draft: Option<&str>) {
+        let (path, none) = (&self.path, NewKeys::new());
+        let mut namespaces: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+        for (provider, keys) in all {
+            let namespace = namespaces.entry((provider.hostname(), provider.namespace()));
+            let seen = if keys.has_failed { &none } else { &keys.seen };
+            namespace.or_default().insert(provider, seen);
+        }
+        for ((host, namespace), pinned) in namespaces {
+            let pattern = format!("{host}/{namespace}/*");
+            let text = draft.map(str::to_owned);
+            let text = text.or_else(|| current(path, self.named_by).ok());
+            let united = text.and_then(|text| unite(&text, &pattern, &pinned));
+            let Some((text, key)) = united else { continue };
+            let (tone, verb) = match self.dry_run {
+                true => (Tone::Plain, "Would pin"),
+                false if disk::staged::replace(path, text.as_bytes()).is_err() => continue,
+                false => (Tone::Done, "Pinned"),
+            };
+            let file = printable_path(path);
+            let line = format!(
+                "{pattern}   {key} in {file}   also covers future providers of {namespace}/*"
+            );
+            self.session.printer.line(tone, verb, &line);
+        }
     }
 }
 

@@ -110,8 +110,8 @@ fn tables_are_in_the_order_of_addresses_and_the_users_own_stay() {
         assert_eq!(scene.trust(), expected, "{order}");
     }
     let _gone = fs::remove_file(scene.path("trust.toml"));
-    let all = format!("[ORIGIN]/acme/c [ORIGIN]/acme/a [ORIGIN]/acme/b {PINNING} --recheck -q");
+    let all = format!("[ORIGIN]/acme/c [ORIGIN]/acme/a {PINNING} --recheck -q");
     scene.mirror(&all).says(0, "");
-    let expected = names.map(|name| pinned(name, "ACME"));
+    let expected = ["a", "c"].map(|name| pinned(name, "ACME"));
     assert_eq!(scene.trust(), expected.join("\n"));
 }
