@@ -5,6 +5,7 @@
 //! other providers, and an aborted run does not wait for it.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +14,7 @@ use tokio::sync::Semaphore;
 use crate::authentication::Anchor;
 use crate::fingerprint::Fingerprint;
 use crate::release::{KeyRing, Release};
-use crate::trust::{self, Budget, Error, Rule, Verified};
+use crate::trust::{self, Budget, Error, KeyDescription, Rule, Verified};
 
 /// The time limit for verifying one release. An honest release takes milliseconds.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -63,13 +64,18 @@ pub fn compare(copy: &[u8], other: &[u8], key: &Fingerprint, now: SystemTime) ->
             bytes: copy.to_vec(),
             anchor: Anchor::Embedded,
         };
-        let keys = trust::describe(&[ring], now, &Budget::honest()).ok()?;
-        let mut keys = keys.into_iter().flatten();
-        keys.find(|one| one.fingerprint == *key)?.updated
+        describe(&[ring], now).get(key)?.updated
     };
-    let compare = || Some(updated(copy)?.cmp(&updated(other)?));
+    Some(updated(copy)?.cmp(&updated(other)?))
+}
+
+/// What keys say of themselves, all copies of a key together; nothing if they cannot be read, or cost more work than honest keys.
+pub fn describe(rings: &[KeyRing], now: SystemTime) -> BTreeMap<Fingerprint, KeyDescription> {
+    let describe = || trust::describe(rings, now, &Budget::honest());
     // The OpenPGP library may panic, as above.
-    catch_unwind(AssertUnwindSafe(compare)).ok()?
+    let described = catch_unwind(AssertUnwindSafe(describe));
+    let keys = described.into_iter().flatten().flatten().flatten();
+    keys.map(|key| (key.fingerprint.clone(), key)).collect()
 }
 
 /// Verifies a release on a blocking thread, within the time limit.

@@ -7,6 +7,9 @@ use crate::support::author::Author;
 use crate::support::scene::Run;
 use crate::support::signer::Signer;
 
+/// What origins say of pinned keys.
+mod online;
+
 const ACME: &str = "[ACME]   Acme Provider Signing (test key) <security@acme.example>, Ed25519, does not expire   acme.asc";
 
 const STRANGER: &str = "[STRANGER]   Another Author (test key) <else@stranger.example>, Ed25519, does not expire   stranger.asc";

@@ -391,7 +391,7 @@ async fn run(command: Command, session: &Session) -> Result<Ending, CommandError
         Command::Verify(arguments) => verify::run(arguments, session).await,
         Command::Resolve(arguments) => resolve::run(arguments, session),
         Command::Doctor(arguments) => doctor::run(arguments, session).await,
-        Command::Trust(arguments) => trust::run(&arguments, session),
+        Command::Trust(arguments) => trust::run(&arguments, session).await,
         Command::Install(arguments) => install::run(arguments, session).await,
         Command::Lock(arguments) => lock::run(arguments, session).await,
         Command::Serve(arguments) => serve::run(arguments, session).await,

@@ -8,7 +8,7 @@ use crate::error::{counted, printable};
 use crate::finding::{Code, Finding};
 use crate::prove::compare;
 use crate::release::Release;
-use crate::trust::{Rule, Verified};
+use crate::trust::{KeyDescription, Rule, Verified};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long before it expires a key is a finding: long enough for its owner to renew it, and for an operator to mirror that.
@@ -25,18 +25,8 @@ pub(super) fn findings<L>(
     };
     let key = &signer.fingerprint;
     let named = format!("the key {key} ({signer})");
-    let mut findings = Vec::new();
-    match signer.expires.map(|end| end.duration_since(now)) {
-        Some(Ok(left)) if left < SOON => {
-            let message = format!("{named} expires in {}", days(left));
-            findings.push((Code::KeyExpires, message));
-        }
-        Some(Err(over)) => {
-            let message = format!("{named} expired {} ago", days(over.duration()));
-            findings.push((Code::KeyExpired, message));
-        }
-        _ => {}
-    }
+    let expiry = expiry(signer, now).map(|(code, when)| (code, format!("{named} {when}")));
+    let mut findings = Vec::from_iter(expiry);
     let notes = &release.authentication().notes;
     let is_weak = |note: &&Note| {
         matches!(
@@ -64,6 +54,18 @@ pub(super) fn findings<L>(
     findings
         .map(|(code, message)| Finding::new(code, message))
         .collect()
+}
+
+/// What to say of a key that has expired or soon will; `None` for any other.
+pub fn expiry(key: &KeyDescription, now: SystemTime) -> Option<(Code, String)> {
+    match key.expires?.duration_since(now) {
+        Ok(left) if left < SOON => Some((Code::KeyExpires, format!("expires in {}", days(left)))),
+        Ok(_) => None,
+        Err(over) => {
+            let ago = days(over.duration());
+            Some((Code::KeyExpired, format!("expired {ago} ago")))
+        }
+    }
 }
 
 fn days(time: Duration) -> String {

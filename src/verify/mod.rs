@@ -44,6 +44,7 @@ use crate::trust::{Rule, Verified};
 use crate::version::Version;
 pub(crate) use faults::code_of;
 use faults::{code_of_problem, repaired};
+pub use keys::expiry;
 
 /// The number of providers that are verified at once. Their versions share a number of places ([`SideBySide`]).
 const PROVIDERS: usize = 16;

@@ -1,15 +1,25 @@
-//! `tfoci trust check`.
+//! `tfoci trust check`: the mistakes in a trust file, and what origins say of its keys now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
+use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
 
+use tfoci::address::ProviderAddr;
 use tfoci::error::{Category, printable_path};
+use tfoci::event::Subject;
+use tfoci::examine::Released;
+use tfoci::outcome::{At, Failure, Problem};
+use tfoci::platform::Platforms;
+use tfoci::prove::describe;
 use tfoci::release::KeyRing;
+use tfoci::source::origin::Origin;
+use tfoci::source::{BadEntries, Source};
 use tfoci::trust::{self, Doubt, KeyFile, TrustEntry, TrustFile};
+use tfoci::verify::expiry;
 
 use super::deny::Denied;
 use super::keys::{self, Key, Rules};
@@ -19,10 +29,13 @@ use crate::cli::json;
 use crate::cli::printer::Printer;
 use crate::cli::session::{Session, read, read_key, trust_text};
 
+/// The number of providers whose origins are asked at once. One host receives at most 16 requests.
+const PROVIDERS: usize = 16;
+
 const EXAMPLES: &str = "\
 Examples:
-  tfoci trust check trust.toml
-  tfoci trust check trust.toml --strict";
+  tfoci trust check trust.toml --strict
+  tfoci trust check trust.toml --online";
 
 /// Check a trust file and the key files that it names
 ///
@@ -38,6 +51,14 @@ pub(super) struct Arguments {
     /// Exit with 3 if there is a warning
     #[arg(long)]
     strict: bool,
+    /// Ask the origins which pinned keys were published again or revoked, or expire
+    ///
+    /// tfoci compares the newest release of each provider that has an entry of its own. The exit code is 1 if an origin cannot be asked.
+    #[arg(long)]
+    online: bool,
+    /// Providers to ask about, too, since an entry with `*` names none
+    #[arg(value_name = "ADDR", requires = "online")]
+    providers: Vec<String>,
 }
 
 /// The document of a trust file.
@@ -85,7 +106,7 @@ impl Check {
 }
 
 /// Prints every entry, warning and error of a trust file. An entry that cannot be used does not hide the others.
-pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
+pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let path = &arguments.file;
     let named_by = "the argument FILE";
     let bytes = read(path, named_by)?;
@@ -103,6 +124,11 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     };
     let entries = file.entries.iter().map(|entry| checked.entry(entry));
     let entries: Vec<Entry> = entries.collect();
+    if arguments.online {
+        let pinned = file.entries.iter().zip(&entries);
+        let pinned: Vec<_> = pinned.filter(|(entry, _)| entry.has_keys()).collect();
+        checked.ask(&arguments.providers, &pinned, session).await?;
+    }
     let Checked {
         mut warnings,
         errors,
@@ -174,6 +200,94 @@ impl Checked<'_> {
         }
     }
 
+    /// Warns of what origins say of pinned keys, once of each key. An origin that cannot be asked is an error, and does not stop the others.
+    async fn ask(
+        &mut self,
+        named: &[String],
+        pinned: &[(&TrustEntry, &Entry)],
+        session: &Session,
+    ) -> Result<(), CommandError> {
+        let source = &Source::Origin(Origin::new(session.origin_access(session.http()?)?));
+        let entries = pinned.iter().map(|(entry, _)| entry);
+        let own = entries.filter_map(|entry| entry.pattern.provider());
+        let mut providers: BTreeSet<ProviderAddr> = own.collect();
+        for text in named {
+            providers.insert(session.provider(text, "trust check")?);
+        }
+        let mut asked = Vec::new();
+        for provider in providers {
+            let mut entries = pinned.iter();
+            let entry = entries.find(|(entry, _)| entry.pattern.matches(&provider));
+            let none = || CommandError::usage(format!("no entry names a key for {provider}"));
+            let entry = entry.ok_or_else(none)?;
+            asked.push(async move { (entry, served(source, &provider).await, provider) });
+        }
+        let answers: Vec<_> = stream::iter(asked).buffered(PROVIDERS).collect().await;
+        for (TrustEntry { line, pattern, .. }, _) in pinned {
+            let is_asked = answers.iter().any(|((entry, _), ..)| entry.line == *line);
+            if !is_asked && pattern.provider().is_none() {
+                let message = format!(
+                    "no origin was asked for {pattern}: name a provider of it after the file"
+                );
+                self.warn(*line, message);
+            }
+        }
+        let mut told = BTreeSet::new();
+        for ((entry, document), served, provider) in answers {
+            match served {
+                Ok(served) => self.compare(entry, &document.keys, &served, &provider, &mut told),
+                Err(failure) => self.errors.push(failure.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the keys of an entry with those that a provider's origin serves. `told` is what other origins said.
+    fn compare(
+        &mut self,
+        entry: &TrustEntry,
+        keys: &[Key],
+        served: &[KeyRing],
+        provider: &ProviderAddr,
+        told: &mut BTreeSet<String>,
+    ) {
+        let copies = entry.files.iter().filter_map(|file| self.ring(file));
+        let copies: Vec<KeyRing> = copies.collect();
+        let (ours, theirs) = (describe(&copies, self.now), describe(served, self.now));
+        let pinned = keys.iter().map(|key| &key.fingerprint);
+        let mut pinned = pinned
+            .filter_map(|key| Some((ours.get(key), theirs.get(key)?)))
+            .peekable();
+        if pinned.peek().is_none() {
+            let keys = theirs.keys().map(ToString::to_string);
+            let keys = keys.reduce(|all, key| format!("{all}, {key}"));
+            let keys = keys.as_deref().unwrap_or("none");
+            let message =
+                format!("the newest release of {provider} has no pinned key: its keys are {keys}");
+            self.warn(entry.line, message);
+        }
+        for (ours, theirs) in pinned {
+            let news = match ours {
+                Some(ours) if ours.is_revoked => None,
+                _ if theirs.is_revoked => Some("is revoked".to_owned()),
+                Some(ours) if theirs.updated > ours.updated => {
+                    Some("was published again".to_owned())
+                }
+                // The copy alone has a warning.
+                Some(ours) if ours.expires.is_some_and(|end| end <= self.now) => None,
+                ours => expiry(ours.unwrap_or(theirs), self.now).map(|(_, when)| when),
+            };
+            let news = news.map(|news| format!("the key {} ({theirs}) {news}", theirs.fingerprint));
+            if let Some(news) = news.filter(|news| told.insert(news.clone())) {
+                self.warn(entry.line, format!("{news}, says the origin of {provider}"));
+            }
+        }
+    }
+
+    fn warn(&mut self, line: usize, message: String) {
+        self.warnings.push(Warning { line, message });
+    }
+
     /// The keys of a file, which can be described. Each file is read once.
     fn ring(&mut self, file: &KeyFile) -> Option<KeyRing> {
         if let Some(known) = self.read.get(&file.path) {
@@ -192,6 +306,26 @@ impl Checked<'_> {
         self.read.insert(file.path.clone(), ring.clone());
         ring
     }
+}
+
+/// The keys of the newest release of a provider at its origin.
+async fn served(source: &Source, provider: &ProviderAddr) -> Result<Vec<KeyRing>, Failure> {
+    let served = async {
+        let available = source.available_versions(provider, BadEntries::Skipped);
+        let versions = available.await?.versions.into_iter();
+        let newest = versions.max_by_key(|one| !one.version.version().is_prerelease());
+        let Some(newest) = newest else {
+            return Ok(Vec::new());
+        };
+        let first = newest.platforms.iter().flatten().next().cloned();
+        let platforms = first.map_or(Platforms::All, |one| Platforms::Only(vec![one]));
+        let released = Released::request(source, provider, &newest, &platforms, false);
+        Ok(released.await?.release.keys)
+    };
+    served.await.map_err(|problem: Problem| {
+        let place = At::Source(source.place(provider));
+        problem.of(Subject::provider(provider), place)
+    })
 }
 
 fn print(document: &Check, file: &TrustFile, printer: &Printer) {

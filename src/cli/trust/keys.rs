@@ -17,7 +17,7 @@ use tfoci::date::date;
 /// A pinned key.
 #[derive(Clone, Serialize)]
 pub(super) struct Key {
-    fingerprint: Fingerprint,
+    pub(super) fingerprint: Fingerprint,
     /// The file that has the key; `None` if only its fingerprint is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,

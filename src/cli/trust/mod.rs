@@ -30,9 +30,9 @@ enum Command {
     Show(show::Arguments),
 }
 
-pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
+pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     match &arguments.command {
-        Command::Check(arguments) => check::run(arguments, session),
+        Command::Check(arguments) => check::run(arguments, session).await,
         Command::Show(arguments) => show::run(arguments, session),
     }
 }
