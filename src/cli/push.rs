@@ -17,7 +17,7 @@ use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
 use tfoci::store::OtherWriters;
-use tfoci::trust::{self, Budget, Rule};
+use tfoci::trust::{self, Deadline, Rule};
 
 use super::Ending;
 use super::arguments::{DESTINATION, Trust};
@@ -200,7 +200,7 @@ fn warn_of_expired_key(published: &Published, rule: &Rule, now: SystemTime, sess
     let Some(fingerprint) = authentication.fingerprint.as_ref().filter(|_| is_expired) else {
         return;
     };
-    let described = trust::describe(&rule.keys, now, &Budget::default()).unwrap_or_default();
+    let described = trust::describe(&rule.keys, now, &Deadline::default()).unwrap_or_default();
     let mut keys = described.into_iter().flatten();
     let key = keys.find(|key| key.fingerprint == *fingerprint);
     let end = key.and_then(|key| key.expires).filter(|end| *end <= now);

@@ -114,7 +114,7 @@ pub enum Error {
     /// There are keys and signatures, but no signature is good.
     #[error(transparent)]
     Refused(#[from] SignatureError),
-    /// Checking the keys and signatures costs more work than the budget allows. It was aborted.
+    /// Checking the keys and signatures takes longer than there is time. It was aborted.
     #[error("the signature and its keys cost more work to check than any honest ones")]
     Costly,
     /// This build has no OpenPGP support.

@@ -28,8 +28,8 @@ use crate::platform::Platform;
 use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_file_name};
 
 mod asked_by;
-mod budget;
 pub mod checksums;
+mod deadline;
 pub mod deny;
 mod doubt;
 mod error;
@@ -47,8 +47,8 @@ pub mod rule;
 mod signature_error;
 mod trust_file;
 
-pub use budget::Budget;
 pub use checksums::Checksums;
+pub use deadline::Deadline;
 pub use deny::{Denial, Denials};
 pub use doubt::{Doubt, DoubtKind, doubts};
 pub use error::{Error, Mismatch};
@@ -82,18 +82,18 @@ pub fn verify<L>(
     rule: &Rule,
     now: SystemTime,
 ) -> Result<Verified<Release<L>>, Error> {
-    verify_within(release, rule, now, &Budget::default())
+    verify_within(release, rule, now, &Deadline::default())
 }
 
-/// As [`verify`], with a budget that limits the work and lets the caller cancel it: hostile keys may cost a second.
+/// As [`verify`], with a deadline, by which the caller can cancel it: hostile keys may take seconds.
 ///
 /// # Errors
-/// As [`verify`], and [`Error::Costly`] if the budget was used up or ended.
+/// As [`verify`], and [`Error::Costly`] if the deadline has passed.
 pub fn verify_within<L>(
     release: Release<L>,
     rule: &Rule,
     now: SystemTime,
-    budget: &Budget,
+    deadline: &Deadline,
 ) -> Result<Verified<Release<L>>, Error> {
     let mut notes = release.notes.clone();
     let checksums = release
@@ -110,7 +110,7 @@ pub fn verify_within<L>(
                 rule,
                 now,
             };
-            openpgp::check(&question, &mut notes, budget)?
+            openpgp::check(&question, &mut notes, deadline)?
         }
         _ => None,
     };
@@ -140,9 +140,9 @@ pub fn verify_within<L>(
 pub fn describe(
     rings: &[KeyRing],
     now: SystemTime,
-    budget: &Budget,
+    deadline: &Deadline,
 ) -> Result<Vec<Vec<KeyDescription>>, Error> {
-    openpgp::describe(rings, now, budget)
+    openpgp::describe(rings, now, deadline)
 }
 
 /// Checks that a lock file lists the zip of a package.

@@ -187,7 +187,7 @@ fn what_did_not_verify_has_a_kind_and_facts() {
     let pin = |key: &str| format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{key}\"]\n");
     let deny = "[[deny]]\nmatch = \"*/*/*\"\nreason = \"CVE-2026-1\"\n".to_owned();
     let unsigned = || lie::lacks("shasums_signature_url");
-    let cases: [(&str, String, Option<(&str, Fault)>, usize, usize); 5] = [
+    let cases = [
         ("key-changed", pin(&theirs), None, 1, 1),
         (
             "not-signed",

@@ -9,7 +9,7 @@ use tfoci::error::printable;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::release::KeyRing;
 use tfoci::trust::rule::{Expired, Unsigned, Weak};
-use tfoci::trust::{self, Budget, KeyDescription};
+use tfoci::trust::{self, Deadline, KeyDescription};
 
 use crate::cli::printer::Printer;
 use tfoci::date::date;
@@ -63,7 +63,7 @@ pub(super) struct Rules {
 
 /// The keys of files. What one file says about a key, such as its revocation, counts for all.
 pub(super) fn of_files(rings: &[KeyRing], now: SystemTime) -> Result<Vec<KeyOfFile>, trust::Error> {
-    let described = trust::describe(rings, now, &Budget::default())?;
+    let described = trust::describe(rings, now, &Deadline::default())?;
     let keys = rings.iter().zip(described).flat_map(|(ring, keys)| {
         let file = printable(&ring.name);
         keys.into_iter().map(move |key| KeyOfFile {

@@ -14,11 +14,13 @@ use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::Anchor;
 use crate::fingerprint::Fingerprint;
-use crate::trust::budget::{Budget, OverBudget};
+use crate::trust::deadline::{Deadline, Late};
 
-use super::component::{Cost, keep, may_grant_signing, signatures};
-use super::measure;
+use super::component::{count, keep, may_grant_signing, signatures};
 use super::ring::{self, CertificateCopy, ComponentType};
+
+/// The most signatures of the owner of a certificate, which the library verifies. Real ones have some twenty.
+const MOST_OWN: usize = 128;
 
 /// A certificate, merged from the copies in all rings: another copy may contain its renewal or its revocation.
 pub(super) struct Offered {
@@ -51,18 +53,24 @@ impl Offered {
         pairs.any(|(handle, name)| handle.aliases(name))
     }
 
-    /// Charges the budget for the work, and parses the certificate; `None` if it is not a certificate.
-    pub fn open(&self, budget: &Budget) -> Result<Option<Certificate>, OverBudget> {
+    /// Parses the certificate, which takes at most some seconds; `None` if it is not a certificate. With too many signatures of its owner, there is
+    /// no time for it.
+    pub fn open(&self, deadline: &Deadline) -> Result<Option<Certificate>, Late> {
+        deadline.check()?;
         let (mut primary, mut others) = (Vec::new(), Vec::new());
-        let mut price = Cost::default();
-        let mut found = Vec::new();
+        let (mut found, mut own) = (Vec::new(), 0);
         for copy in &self.copies {
             let Some(owner) = copy.handles.first() else {
                 continue;
             };
-            budget.spend(copy.parsing())?;
-            let components = copy.components.iter();
-            found.extend(components.map(|component| (component, signatures(component, owner))));
+            for component in &copy.components {
+                let signatures: Vec<_> = signatures(component, owner).take(MOST_OWN + 1).collect();
+                own += signatures.iter().map(count).sum::<usize>();
+                if own > MOST_OWN {
+                    return Err(Late);
+                }
+                found.push((component, signatures));
+            }
         }
         // Another copy may revoke what this one says of a subkey.
         let signing: BTreeSet<openpgp::Fingerprint> = found
@@ -77,12 +85,8 @@ impl Offered {
                 ComponentType::Primary => &mut primary,
                 _ => &mut others,
             };
-            price.add(keep(component, signatures, is_signing, packets));
+            keep(component, signatures, is_signing, packets);
         }
-        let Some(copy) = self.copies.first() else {
-            return Ok(None);
-        };
-        budget.spend(price.of_all(measure::cost(&copy.primary).unwrap_or(u64::MAX)))?;
         let is_key = |packet: &Packet| !matches!(packet, Packet::Signature(_));
         // One primary key, with the signatures of every copy.
         let (mut first, signatures): (Vec<_>, Vec<_>) = primary.into_iter().partition(is_key);

@@ -130,7 +130,7 @@ impl Certificates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trust::budget::Budget;
+    use crate::trust::deadline::Deadline;
     use openpgp::serialize::Serialize as _;
     use proptest::prelude::*;
     use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ mod tests {
         let armoured = std::fs::read(testdata("keys/rsa2048.asc")).expect("a key");
         let mut binary = Vec::new();
         for certificate in read(armoured).expect("a ring").iter() {
-            let certificate = certificate.open(&Budget::default());
+            let certificate = certificate.open(&Deadline::default());
             let certificate = certificate.expect("cheap").expect("a certificate");
             certificate.parsed.export(&mut binary).expect("bytes");
         }
@@ -193,7 +193,7 @@ mod tests {
             }
             bytes.truncate(cut);
             for certificate in read([start, bytes].concat()).expect("a ring").iter() {
-                let _ = certificate.open(&Budget::default());
+                let _ = certificate.open(&Deadline::default());
             }
         }
     }

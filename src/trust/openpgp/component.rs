@@ -1,4 +1,4 @@
-//! The packets of a component that decide about signatures, and what it costs to verify them.
+//! The packets of a component that decide about signatures.
 
 use sequoia_openpgp as openpgp;
 
@@ -7,43 +7,13 @@ use openpgp::parse::Parse as _;
 use openpgp::types::SignatureType;
 use openpgp::{KeyHandle, Packet};
 
-use super::measure;
 use super::ring::{Component, ComponentType};
 
-/// The work of parsing and verifying a certificate.
-#[derive(Default)]
-pub(super) struct Cost {
-    /// Signatures of the primary key.
-    signatures: u64,
-    /// Signatures of subkeys, embedded in others.
-    embedded: u64,
-    /// Bytes of components.
-    bytes: u64,
-    /// What one signature of the costliest subkey costs.
-    subkey: u64,
-}
-
-impl Cost {
-    pub fn add(&mut self, other: Self) {
-        self.signatures += other.signatures;
-        self.embedded += other.embedded;
-        self.bytes += other.bytes;
-        self.subkey = self.subkey.max(other.subkey);
-    }
-
-    /// The total cost. The library may hash each signature with each component to find the one that it belongs to.
-    pub fn of_all(&self, primary: u64) -> u64 {
-        let hashing = self.bytes.saturating_mul(measure::A_BYTE);
-        let each = primary
-            .saturating_add(hashing)
-            .saturating_mul(self.signatures);
-        let embedded = self.subkey.saturating_add(hashing);
-        each.saturating_add(embedded.saturating_mul(self.embedded))
-    }
-}
-
 /// The signatures of a component that may decide about signatures.
-pub(super) fn signatures(component: &Component, owner: &KeyHandle) -> Vec<Signature> {
+pub(super) fn signatures(
+    component: &Component,
+    owner: &KeyHandle,
+) -> impl Iterator<Item = Signature> {
     let signatures = component.signatures.iter();
     signatures
         .filter_map(|packet| match Packet::from_bytes(packet) {
@@ -51,7 +21,6 @@ pub(super) fn signatures(component: &Component, owner: &KeyHandle) -> Vec<Signat
             _ => None,
         })
         .filter(|signature| is_issued_by(signature, owner) && is_about_keys(signature.typ()))
-        .collect()
 }
 
 /// Adds the packets of a component and its signatures, unless it is a subkey that cannot sign.
@@ -60,13 +29,9 @@ pub(super) fn keep(
     mut signatures: Vec<Signature>,
     is_signing: bool,
     packets: &mut Vec<Packet>,
-) -> Cost {
+) {
     let Ok(packet) = Packet::from_bytes(&component.packet) else {
-        return Cost::default();
-    };
-    let mut price = Cost {
-        bytes: bytes(component.packet.len()),
-        ..Cost::default()
+        return;
     };
     if component.kind == ComponentType::Subkey {
         if !is_signing {
@@ -74,31 +39,16 @@ pub(super) fn keep(
             signatures.retain(is_revocation);
         }
         if signatures.is_empty() {
-            return Cost::default();
+            return;
         }
-        price.subkey = cost_of(&packet);
     }
-    price.signatures = bytes(signatures.len());
-    let embedded = signatures
-        .iter()
-        .map(|one| one.embedded_signatures().count());
-    price.embedded = embedded.map(bytes).sum();
     packets.push(packet);
     packets.extend(signatures.into_iter().map(Packet::from));
-    price
 }
 
-fn cost_of(packet: &Packet) -> u64 {
-    let cost = match packet {
-        Packet::PublicSubkey(key) => measure::cost(key),
-        Packet::SecretSubkey(key) => measure::cost(key),
-        _ => None,
-    };
-    cost.unwrap_or(u64::MAX)
-}
-
-fn bytes(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
+/// How many signatures have to be verified for one: itself, and those of subkeys within it.
+pub(super) fn count(signature: &Signature) -> usize {
+    1 + signature.embedded_signatures().count()
 }
 
 /// Whether the owner of the certificate may have made a signature.

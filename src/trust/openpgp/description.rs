@@ -12,7 +12,7 @@ use openpgp::types::Curve;
 use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
 use crate::trust::Error;
-use crate::trust::budget::{Budget, OverBudget};
+use crate::trust::deadline::{Deadline, Late};
 use crate::trust::key_description::KeyDescription;
 use crate::trust::rule::Rule;
 
@@ -24,11 +24,11 @@ use super::key;
 pub(in crate::trust) fn describe(
     rings: &[KeyRing],
     now: SystemTime,
-    budget: &Budget,
+    deadline: &Deadline,
 ) -> Result<Vec<Vec<KeyDescription>>, Error> {
     let mut described = BTreeMap::new();
     for offered in certificates(rings)?.iter() {
-        let opened = offered.open(budget).map_err(|OverBudget| Error::Costly)?;
+        let opened = offered.open(deadline).map_err(|Late| Error::Costly)?;
         described.extend(opened.map(|certificate| {
             let key = certificate.fingerprint.clone();
             (key, of(&certificate, now))
@@ -116,7 +116,7 @@ mod tests {
             bytes: data(&format!("keys/{name}.asc")),
             anchor: Anchor::Pinned,
         };
-        let keys = describe(&[ring], now(), &Budget::default()).expect("a key");
+        let keys = describe(&[ring], now(), &Deadline::default()).expect("a key");
         keys.into_iter().flatten().next().expect("a key")
     }
 

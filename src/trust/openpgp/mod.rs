@@ -11,7 +11,7 @@ use crate::fingerprint::Fingerprint;
 use crate::release::{Document, KeyRing};
 
 #[cfg(not(feature = "openpgp"))]
-use super::budget::Budget;
+use super::deadline::Deadline;
 use super::key_description::KeyDescription;
 use super::rule::Rule;
 
@@ -78,7 +78,7 @@ pub(super) struct ValidSignature {
 pub(super) fn check(
     _: &VerificationInput<'_>,
     _: &mut Vec<Note>,
-    _: &Budget,
+    _: &Deadline,
 ) -> Result<Option<ValidSignature>, super::Error> {
     Err(super::Error::Unsupported)
 }
@@ -94,7 +94,7 @@ pub(super) fn is_key_file(_: &[u8]) -> bool {
 pub(super) fn describe(
     _: &[KeyRing],
     _: SystemTime,
-    _: &Budget,
+    _: &Deadline,
 ) -> Result<Vec<Vec<KeyDescription>>, super::Error> {
     Err(super::Error::Unsupported)
 }

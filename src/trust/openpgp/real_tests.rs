@@ -9,7 +9,7 @@ use super::tests::signed;
 use super::*;
 use crate::trust::rule::Weak;
 use crate::trust::tests::now;
-use crate::trust::{Budget, Error, SignatureErrorKind, verify};
+use crate::trust::{Deadline, Error, SignatureErrorKind, verify};
 
 fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("a directory") {
@@ -24,7 +24,7 @@ fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
 
 /// Whether some key may sign and has not expired.
 fn usable(offered: &Offered) -> bool {
-    let certificate = offered.open(&Budget::default()).expect("cheap");
+    let certificate = offered.open(&Deadline::default()).expect("cheap");
     let certificate = certificate.expect("a certificate");
     certificate.parsed.keys().any(|key| {
         key_status(&key, now(), now())

@@ -27,9 +27,6 @@ const LONGEST_USER_ID: usize = 2 << 10;
 /// The most certificates of all rings together. The owner with the most has four.
 pub(super) const MOST_CERTIFICATES: usize = 256;
 
-/// The cost of parsing one byte, in units of work.
-const A_BYTE_READ: u64 = 64;
-
 /// Kinds of signatures: of a key over itself, and those that revoke a key.
 const DIRECT: u8 = 0x1f;
 const REVOCATION: u8 = 0x20;
@@ -82,15 +79,6 @@ pub(super) enum ComponentType {
 }
 
 impl CertificateCopy {
-    /// What it costs to read its packets.
-    pub fn parsing(&self) -> u64 {
-        let packets = self.components.iter().flat_map(|one| {
-            let signatures = one.signatures.iter();
-            signatures.chain([&one.packet]).map(Vec::len)
-        });
-        u64::try_from(packets.sum::<usize>()).map_or(u64::MAX, |bytes| bytes * A_BYTE_READ)
-    }
-
     /// Removes signatures that other copies contain too. The copies of a key have most signatures in common.
     pub fn forget(&mut self, others: &[Self]) {
         let others = others.iter().flat_map(|other| &other.components);
@@ -246,8 +234,7 @@ impl Open {
     fn new(tag: u8, body: &[u8]) -> Self {
         let copy = read_key(tag, body).and_then(|(primary, packet)| {
             // A primary key that cannot sign cannot certify its own user ids and subkeys.
-            measure::cost(&primary)?;
-            Some(CertificateCopy {
+            measure::can_sign(&primary).then(|| CertificateCopy {
                 handles: vec![primary.key_handle()],
                 components: vec![Component {
                     kind: ComponentType::Primary,
@@ -324,7 +311,9 @@ impl CertificateCopy {
             PacketTag::Subkey => {
                 let (key, packet) = read_key(tag, body)?;
                 self.handles.push(key.key_handle());
-                measure::cost(&key)?;
+                if !measure::can_sign(&key) {
+                    return None;
+                }
                 (ComponentType::Subkey, Some(key.fingerprint()), packet)
             }
             _ => return None,

@@ -11,7 +11,7 @@ use openpgp::{KeyHandle, Packet};
 use crate::authentication::{Anchor, Note};
 use crate::fingerprint::{Fingerprint, Issuer};
 use crate::release::Document;
-use crate::trust::budget::{Budget, OverBudget};
+use crate::trust::deadline::{Deadline, Late};
 use crate::trust::{
     Error, ExpectedKeys, NamedKey, SignatureError, SignatureErrorKind, UnsupportedSignature, limits,
 };
@@ -20,7 +20,6 @@ use super::certificate::{Certificate, Offered};
 use super::certificates::{Certificates, MOST_NAMES};
 use super::description;
 use super::key::Candidate;
-use super::measure;
 use super::packets::{self, SignaturePacket};
 use super::{ValidSignature, VerificationInput, verification};
 
@@ -37,7 +36,7 @@ const MOST_CERTIFICATES: usize = 16;
 pub(in crate::trust) fn check(
     question: &VerificationInput<'_>,
     notes: &mut Vec<Note>,
-    budget: &Budget,
+    deadline: &Deadline,
 ) -> Result<Option<ValidSignature>, Error> {
     let certificates = Certificates::read(question.rule, question.rings)?;
     if certificates.skipped() {
@@ -46,7 +45,7 @@ pub(in crate::trust) fn check(
     let mut trial = Verification {
         question,
         certificates: &certificates,
-        budget,
+        deadline,
         tried: 0,
         opened: BTreeSet::new(),
         last: None,
@@ -55,7 +54,7 @@ pub(in crate::trust) fn check(
     let mut best: Option<SignatureError> = None;
     for (place, file) in question.signatures.iter().enumerate() {
         let checked = trial.file(place, file);
-        let reason = match checked.map_err(|OverBudget| Error::Costly)? {
+        let reason = match checked.map_err(|Late| Error::Costly)? {
             Ok(good) => return Ok(Some(good)),
             Err(reason) => reason,
         };
@@ -117,7 +116,7 @@ fn read(file: &[u8]) -> Result<Vec<SignaturePacket>, SignatureErrorKind> {
 struct Verification<'a> {
     question: &'a VerificationInput<'a>,
     certificates: &'a Certificates,
-    budget: &'a Budget,
+    deadline: &'a Deadline,
     tried: usize,
     opened: BTreeSet<Fingerprint>,
     /// The one that was opened last: a second signature is usually by the same key.
@@ -132,7 +131,7 @@ impl Verification<'_> {
         &mut self,
         place: usize,
         file: &Document,
-    ) -> Result<Result<ValidSignature, SignatureErrorKind>, OverBudget> {
+    ) -> Result<Result<ValidSignature, SignatureErrorKind>, Late> {
         let packets = match read(&file.bytes) {
             Ok(packets) => packets,
             Err(reason) => return Ok(Err(reason)),
@@ -145,7 +144,6 @@ impl Verification<'_> {
             if self.tried > MOST_SIGNATURES {
                 break;
             }
-            self.budget.spend(1)?;
             let Ok(Packet::Signature(signature)) = Packet::from_bytes(&packet.bytes) else {
                 continue;
             };
@@ -178,7 +176,7 @@ impl Verification<'_> {
     fn signature(
         &mut self,
         signature: &Signature,
-    ) -> Result<Result<ValidSignature, SignatureErrorKind>, OverBudget> {
+    ) -> Result<Result<ValidSignature, SignatureErrorKind>, Late> {
         let mut issuers = signature.get_issuers();
         issuers.truncate(MOST_NAMES);
         let certificates = self.certificates;
@@ -189,7 +187,7 @@ impl Verification<'_> {
         if named.is_empty() {
             return Ok(Err(self.unknown(&issuers)));
         }
-        // Try accepted keys first, so that other keys do not use up the budget.
+        // Try accepted keys first, so that other keys do not use up the time.
         named.sort_by_key(|offered| !self.accepts(offered.anchor));
         let mut best = SignatureErrorKind::Malformed;
         for offered in named {
@@ -209,7 +207,7 @@ impl Verification<'_> {
         signature: &Signature,
         issuers: &[KeyHandle],
         offered: &Offered,
-    ) -> Result<Result<ValidSignature, SignatureErrorKind>, OverBudget> {
+    ) -> Result<Result<ValidSignature, SignatureErrorKind>, Late> {
         if !self.opened.contains(&offered.fingerprint) {
             if self.opened.len() == MOST_CERTIFICATES {
                 return Ok(Err(self.unknown(issuers)));
@@ -218,7 +216,7 @@ impl Verification<'_> {
         }
         let is_open = |last: &Certificate| last.fingerprint == offered.fingerprint;
         if !self.last.as_ref().is_some_and(is_open) {
-            self.last = offered.open(self.budget)?;
+            self.last = offered.open(self.deadline)?;
         }
         // If the named key is not usable, it is reported as not for signing.
         let mut best = SignatureErrorKind::NotForSigning {
@@ -278,7 +276,7 @@ impl Verification<'_> {
         accepted
     }
 
-    /// These keys as people know them. A single one has its user id, if its certificate is there and the budget allows to read it.
+    /// These keys as people know them. A single one has its user id, if its certificate is there and there is time to read it.
     fn expected(&self) -> ExpectedKeys {
         let keys = self.accepted();
         let is_single = keys.len() == 1;
@@ -296,7 +294,7 @@ impl Verification<'_> {
     fn user_id(&self, key: &Fingerprint) -> Option<String> {
         let mut all = self.certificates.iter();
         let offered = all.find(|offered| offered.fingerprint == *key)?;
-        let certificate = offered.open(self.budget).ok()??;
+        let certificate = offered.open(self.deadline).ok()??;
         description::of(&certificate, self.question.now).user_id
     }
 
@@ -312,11 +310,8 @@ impl Verification<'_> {
         signature: &Signature,
         certificate: &Certificate,
         key: &Candidate<'_>,
-    ) -> Result<Result<Vec<Note>, SignatureErrorKind>, OverBudget> {
-        let arithmetic = measure::cost(key.key()).unwrap_or(u64::MAX);
-        let document = u64::try_from(self.question.document.len()).unwrap_or(u64::MAX);
-        let hashing = document.saturating_mul(measure::A_BYTE);
-        self.budget.spend(arithmetic.saturating_add(hashing))?;
+    ) -> Result<Result<Vec<Note>, SignatureErrorKind>, Late> {
+        self.deadline.check()?;
         let verified = verification::verify(self.question, signature, certificate, key);
         Ok(match verified {
             Ok(_) if !self.accepts(certificate.anchor) => Err(SignatureErrorKind::NotPinned {
