@@ -5,6 +5,7 @@
 //! version without any date is held back for good.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::{StreamExt as _, stream};
@@ -13,16 +14,22 @@ use super::selection::{Selected, SelectedVersions, select};
 use super::{Journey, VersionFilter};
 use crate::address::ProviderAddr;
 use crate::event::{Subject, Warning};
+use crate::jobs::locked;
 use crate::outcome::Problem;
-use crate::platform::Platforms;
+use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::release::Release;
+use crate::source::origin::LIKELY;
 use crate::source::{self, AvailableVersion, Source};
 use crate::trust::{Rule, Verified};
 use crate::version::Version;
 
 /// The number of versions of a provider whose dates are requested at once.
 const CONCURRENT: usize = 4;
+/// The number of versions whose dates are requested before the next selection.
+const BATCH: usize = 64;
+/// The most versions of a provider whose dates are requested: more than any real one has. The others are held back.
+const MOST: usize = 1_000;
 
 /// The dates of versions. A version may have none.
 pub(crate) type Dates = BTreeMap<Version, Option<SystemTime>>;
@@ -32,92 +39,97 @@ pub(crate) type Held = BTreeMap<Version, Option<SystemTime>>;
 
 /// Selects the versions of a provider that are old enough.
 pub(crate) struct Dating<'a> {
-    provider: &'a ProviderAddr,
-    source: &'a Source,
-    rule: &'a Rule,
-    now: SystemTime,
-    /// The known dates. Those that are requested are added.
-    pub(crate) dates: Dates,
-    /// The versions whose dates could not be requested, and why. They count as old: who wants them gets the same failure.
-    pub(crate) failed: Vec<(Version, Problem)>,
+    pub(crate) provider: &'a ProviderAddr,
+    pub(crate) source: &'a Source,
+    pub(crate) rule: &'a Rule,
+    pub(crate) now: SystemTime,
+    /// The known dates. Those that are requested are added as they arrive.
+    pub(crate) dates: Arc<Mutex<Dates>>,
 }
 
-impl<'a> Dating<'a> {
-    pub(crate) fn new(
-        provider: &'a ProviderAddr,
-        source: &'a Source,
-        rule: &'a Rule,
-        now: SystemTime,
-    ) -> Self {
-        Self {
-            provider,
-            source,
-            rule,
-            now,
-            dates: Dates::new(),
-            failed: Vec::new(),
-        }
-    }
-
+impl Dating<'_> {
     /// Applies filters to the available versions, which are ascending. It requests the dates of those that may be too young and are not
-    /// there yet, and selects again, until all of them are old enough. Also returns the versions that are held back.
+    /// there yet, and selects again, until all of them are old enough. Also returns the versions that are held back, and those whose dates cannot be
+    /// requested. These count as old: who wants them gets the same failure.
     pub(crate) async fn select(
-        &mut self,
+        &self,
         filters: &[VersionFilter],
         available: &[AvailableVersion],
         is_there: impl Fn(&Version) -> bool,
-    ) -> (SelectedVersions, Held) {
+    ) -> (SelectedVersions, Held, Vec<(Version, Problem)>) {
+        let (mut failed, mut left) = (Vec::new(), MOST);
         loop {
             let mut held = Held::new();
+            let mut dates = locked(&self.dates).clone();
+            for (version, _) in &failed {
+                dates.insert(Version::clone(version), Some(UNIX_EPOCH));
+            }
             let selection = select(filters, available, |filter, version| {
-                let date = self.dates.get(version);
-                let until = date.map(|date| until(*date, filter.min_age, self.now));
-                if let Some(Err(until)) = until {
+                let date = match dates.get(version) {
+                    Some(date) => *date,
+                    None if left > 0 || is_there(version) => return true,
+                    None => None,
+                };
+                let until = until(date, filter.min_age, self.now).err();
+                if let Some(until) = until {
                     held.insert(version.clone(), until);
                 }
-                !matches!(until, Some(Err(_)))
+                until.is_none()
             });
             let is_unknown = |one: &&Selected| {
-                let is_held = !one.min_age.is_zero() && !one.is_named;
-                is_held && !is_there(one.version()) && !self.dates.contains_key(one.version())
+                let is_held = !one.min_age.is_zero() && !one.is_empty();
+                is_held && !is_there(one.version()) && !dates.contains_key(one.version())
             };
             let unknown = selection.selected.iter().filter(is_unknown);
-            let asked: Vec<_> = unknown.map(|one| self.request(one)).collect();
-            let dated: Vec<_> = stream::iter(asked).buffered(CONCURRENT).collect().await;
-            if dated.is_empty() {
+            let asked: Vec<_> = unknown
+                .take(BATCH.min(left))
+                .map(|one| self.date(one))
+                .collect();
+            if asked.is_empty() {
+                drop(asked);
                 for one in &selection.selected {
                     held.remove(one.version());
                 }
-                return (selection, held);
+                return (selection, held, failed);
             }
-            for (version, date) in dated {
-                let date = date.unwrap_or_else(|problem| {
-                    self.failed.push((version.clone(), problem));
-                    Some(UNIX_EPOCH)
-                });
-                self.dates.insert(version, date);
+            left -= asked.len();
+            let mut asked = stream::iter(asked).buffered(CONCURRENT);
+            while let Some((version, date)) = asked.next().await {
+                match date {
+                    Ok(date) => drop(locked(&self.dates).insert(version, date)),
+                    Err(problem) => failed.push((version, problem)),
+                }
             }
         }
     }
 
     /// Requests the date of a version: the metadata of one package, the checksum document and the signature.
-    async fn request(&self, one: &Selected) -> (Version, Result<Option<SystemTime>, Problem>) {
-        let available = &one.available;
-        let platforms = available.platforms.as_deref().or(one.platforms.named());
-        let first = platforms.and_then(<[_]>::first).cloned();
-        let first = first.map_or(Platforms::All, |first| Platforms::Among(vec![first]));
+    async fn date(&self, one: &Selected) -> (Version, Result<Option<SystemTime>, Problem>) {
+        let likely = || LIKELY.iter().filter_map(|text| text.parse().ok()).collect();
+        let platforms = one
+            .platforms
+            .named()
+            .map_or_else(likely, <[Platform]>::to_vec);
         let dated = async {
-            let version = &available.version;
-            let is_pinned = self.rule.pinned();
-            let answer = self
-                .source
-                .release(self.provider, version, &first, is_pinned);
-            let answer = answer.await?;
-            let release = answer.release.ok_or(source::Error::NoPlatform {
-                platforms: answer.absent,
-                available: Vec::new(),
-            })?;
-            Ok(date_of(&prove(release, self.rule, self.now).await?))
+            let (version, is_pinned) = (&one.available.version, self.rule.pinned());
+            let mut absent = BTreeMap::new();
+            for platform in platforms {
+                let platform = Platforms::Among(vec![platform]);
+                let answer = self
+                    .source
+                    .release(self.provider, version, &platform, is_pinned);
+                let answer = answer.await?;
+                if let Some(release) = answer.release {
+                    return Ok(date_of(&prove(release, self.rule, self.now).await?));
+                }
+                absent.extend(answer.absent);
+            }
+            let available = Vec::new();
+            Err(source::Error::NoPlatform {
+                platforms: absent,
+                available,
+            }
+            .into())
         };
         (one.version().clone(), dated.await)
     }
@@ -153,14 +165,15 @@ impl Journey<'_> {
         selected: &Selected,
         release: &Verified<Release<L>>,
     ) -> Result<(), Problem> {
-        match until(date_of(release), selected.min_age, self.options.now) {
-            Ok(()) => Ok(()),
-            Err(until) if selected.is_named => {
-                let subject = Subject::version(&release.provider, &release.version);
-                self.warn(subject, Warning::Young(until));
-                Ok(())
-            }
-            Err(until) => Err(Problem::Held { until }),
+        let date = date_of(release);
+        let held = |min_age| until(date, min_age, self.options.now).err();
+        if let Some(until) = held(selected.min_age) {
+            return Err(Problem::Held { until });
         }
+        if let Some(until) = held(selected.overridden) {
+            let subject = Subject::version(&release.provider, &release.version);
+            self.warn(subject, Warning::Young(until));
+        }
+        Ok(())
     }
 }

@@ -174,10 +174,16 @@ impl<'a> Journey<'a> {
         };
         // 2. Selection.
         let Task { provider, rule, .. } = self.task;
-        let mut dating = Dating::new(provider, self.source, rule, self.options.now);
+        let dating = Dating {
+            provider,
+            source: self.source,
+            rule,
+            now: self.options.now,
+            dates: Arc::default(),
+        };
         let is_there = |version: &Version| targets.iter().all(|target| target.has(version));
         let selection = dating.select(&self.task.filters, &available.versions, is_there);
-        let (selection, held) = selection.await;
+        let (selection, held, _) = selection.await;
         let selected = self.without_empty(selection.selected);
         let selected = selected.unwrap_or_else(|failure| {
             let failures = targets.iter().map(|target| Err(target.failed(&failure)));

@@ -33,10 +33,10 @@ pub(crate) struct Selected {
     pub(super) platforms: Platforms,
     /// Requested platforms that the source does not list.
     pub(super) absent: Vec<Platform>,
-    /// The least age that any of its filters wants.
+    /// The least age that its filters want. Those that name it want none.
     pub(super) min_age: Duration,
-    /// Whether one of its filters names it.
-    pub(super) is_named: bool,
+    /// The least age that filters would want that name it.
+    pub(super) overridden: Duration,
 }
 
 impl Selected {
@@ -146,11 +146,14 @@ pub(super) fn select(
                     available: available.clone(),
                     platforms: Platforms::Among(Vec::new()),
                     absent: Vec::new(),
-                    min_age: filter.min_age,
-                    is_named: false,
+                    min_age: Duration::ZERO,
+                    overridden: Duration::ZERO,
                 });
-            selected.min_age = selected.min_age.min(filter.min_age);
-            selected.is_named |= filter.is_named;
+            let age = match filter.is_named {
+                true => &mut selected.overridden,
+                false => &mut selected.min_age,
+            };
+            *age = filter.min_age.max(*age);
             selected.platforms.add(&platforms);
             selected.absent.extend(absent);
         }

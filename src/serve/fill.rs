@@ -59,6 +59,8 @@ const MOST_LISTS: usize = 128;
 const MOST_OFFERED: usize = 1_000;
 /// The most memory of lists of origins, in versions of about 100 bytes.
 const MOST_LISTED: u64 = 40_000;
+/// The most providers whose dates are remembered, each with a thousand of about 100 bytes.
+const MOST_DATED: u64 = 256;
 /// How long the dates of versions are remembered. An author may release a version again.
 const DATED: Duration = Duration::from_secs(24 * 3_600);
 /// A version that cannot be mirrored stays hidden for this many times [`Ages::fresh`].
@@ -120,7 +122,7 @@ pub(super) struct Fill {
     results: Cached<VersionKey, ()>,
     failed: Cache<VersionKey, Arc<FailedVersion>>,
     /// The dates of versions that have to be old enough.
-    dates: Cache<ProviderAddr, Dates>,
+    dates: Cache<ProviderAddr, Arc<Mutex<Dates>>>,
     /// Whether the disk of the store was almost full at the last look.
     has_no_room: AtomicBool,
 }
@@ -138,8 +140,7 @@ impl Fill {
             1 + list.map_or(0, |list| list.iter().flatten().count() as u64)
         };
         let failed = Cache::builder().max_capacity(MOST_REMEMBERED);
-        let dates = Cache::builder().max_capacity(MOST_LISTED);
-        let dates = dates.weigher(|_, dates: &Dates| 1 + dates.len() as u32);
+        let dates = Cache::builder().max_capacity(MOST_DATED);
         Self {
             settings,
             shared,
@@ -229,7 +230,7 @@ impl Fill {
                 && denied.find(provider, one.version.version(), now).is_none()
         };
         let wanted: Vec<_> = available.versions.into_iter().filter(is_wanted).collect();
-        Ok(Some(self.old_enough(provider, &trust, &wanted).await))
+        Ok(Some(self.old_enough(provider, &trust, wanted).await))
     }
 
     /// The newest versions that are old enough. The others are hidden, and those whose dates cannot be requested.
@@ -237,43 +238,42 @@ impl Fill {
         &self,
         provider: &ProviderAddr,
         trust: &Arc<TrustOptions>,
-        wanted: &[AvailableVersion],
+        mut wanted: Vec<AvailableVersion>,
     ) -> BTreeSet<Version> {
         let mut filter = self.filter(VersionConstraints::default());
         filter.newest = Some(filter.newest.unwrap_or(MOST_OFFERED).min(MOST_OFFERED));
         let rule = trust.policy.rule_for(provider).unwrap_or_default();
         let source = &self.settings.source;
-        let mut dating = Dating::new(provider, source, &rule, SystemTime::now());
-        dating.dates = self.dates.get(provider).await.unwrap_or_default();
-        let (selection, held) = dating.select(&[filter], wanted, |_| false).await;
-        let mut old: BTreeSet<_> = selection
-            .selected
-            .iter()
-            .map(Selected::version)
-            .cloned()
-            .collect();
-        let Dating {
-            mut dates, failed, ..
-        } = dating;
-        let held = held
-            .into_iter()
-            .map(|(version, until)| (version, Problem::Held { until }));
+        let dating = Dating {
+            provider,
+            source,
+            rule: &rule,
+            now: SystemTime::now(),
+            dates: self
+                .dates
+                .get_with_by_ref(provider, async { Arc::default() })
+                .await,
+        };
+        // What is hidden is not asked for again.
+        let hidden = self.failures(provider).filter(|(_, one)| one.is_hidden());
+        let hidden: BTreeSet<Version> = hidden.map(|(version, _)| version).collect();
+        wanted.retain(|one| !hidden.contains(one.version.version()));
+        let (selection, held, failed) = dating.select(&[filter], &wanted, |_| false).await;
+        let old = selection.selected.iter().map(Selected::version).cloned();
+        let mut old: BTreeSet<_> = old.collect();
+        let held = held.into_iter();
+        let held = held.map(|(version, until)| (version, Problem::Held { until }));
         for (version, problem) in failed.into_iter().chain(held) {
             old.remove(&version);
-            if !matches!(problem, Problem::Held { .. }) {
-                dates.remove(&version);
-            }
             let failed = FailedVersion {
                 answers: answers(&problem),
                 problem: Arc::new(problem),
             };
             if failed.is_hidden() && self.shared.still_trusts(trust, provider) {
-                self.failed
-                    .insert((provider.clone(), version), Arc::new(failed))
-                    .await;
+                let key = (provider.clone(), version);
+                self.failed.insert(key, Arc::new(failed)).await;
             }
         }
-        self.dates.insert(provider.clone(), dates).await;
         old
     }
 

@@ -1,6 +1,7 @@
 //! What the origin has, compared with the store.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::{Code, Finding, Journey};
 use crate::event::Subject;
@@ -132,7 +133,13 @@ impl Journey<'_> {
             return Vec::new();
         };
         let rule = self.trust.rule_at_source(provider).unwrap_or_default();
-        let mut dating = Dating::new(provider, source, &rule, self.trust.now);
+        let dating = Dating {
+            provider,
+            source,
+            rule: &rule,
+            now: self.trust.now,
+            dates: Arc::default(),
+        };
         let is_there = |version: &Version| stored.contains(version);
         let wanted = dating.select(&self.task.wanted, &available.versions, is_there);
         let wanted = wanted.await.0.selected;

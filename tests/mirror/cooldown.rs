@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::LINUX;
 use super::origin_scene::OriginScene;
 use crate::schema::follows;
-use crate::support::origin::{Fault, Provider, asks, lie};
+use crate::support::origin::{Fault, Provider, Release, asks, lie};
 use crate::support::release::ReleaseFolder;
 use crate::support::signer::Signer;
 
@@ -221,6 +221,63 @@ fn a_mirror_file_has_an_age_for_all_or_for_one() {
         scene.named(&format!("min_age = \"soon\"\n{table}")),
     );
     scene.mirror("--file mirror.toml").ends(2);
+}
+
+/// Each table holds back what it selects, whatever the others select.
+#[test]
+fn tables_of_one_provider_have_an_age_each() {
+    let table = |platform: &str, more: &str| {
+        format!(
+            "[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\nplatforms = [\"{platform}\"]\n{more}\n"
+        )
+    };
+    for (days, linux, windows) in [
+        (1, "min_age = \"7d\"", "min_age = \"0d\""),
+        (10, "min_age = \"30d\"", "min_age = \"7d\""),
+        (1, "min_age = \"7d\"", "constraints = \"= 2.0.0\""),
+    ] {
+        let new = signed("2.0.0", days).platform("windows_amd64");
+        let demo = Provider::new("acme/demo").release(signed("1.0.0", 50));
+        let scene = OriginScene::of([demo.release(new)]);
+        let file = table(LINUX, linux) + &table("windows_amd64", windows);
+        scene.write("mirror.toml", scene.named(&file));
+        for _ in 0..2 {
+            scene.mirror("--file mirror.toml").ends(0);
+            assert_eq!(
+                scene.installs(),
+                [
+                    "acme/demo 1.0.0 linux_amd64",
+                    "acme/demo 2.0.0 windows_amd64"
+                ],
+                "{file}"
+            );
+        }
+    }
+}
+
+/// A list without platforms, or with wrong ones.
+#[test]
+fn the_date_is_that_of_a_wanted_platform() {
+    let scene = OriginScene::of([Provider::new("acme/demo")
+        .release(Release::from(signed("1.0.0", 30)).without_platforms())
+        .release(Release::from(signed("2.0.0", 1)).without_platforms())]);
+    let wanted = " --platform darwin_arm64 --platform linux_amd64";
+    assert_eq!(results(&scene, wanted), ["1.0.0 copied", "2.0.0 held 6"]);
+    scene.origin.forget();
+    assert_eq!(results(&scene, ""), ["1.0.0 present", "2.0.0 held 6"]);
+    assert_eq!(scene.origin.count(asks("signature acme/demo 2.0.0")), 1);
+    assert_eq!(scene.origin.count(asks("download acme/demo 2.0.0")), 1);
+}
+
+#[test]
+fn what_is_no_date_is_not_old() {
+    for date in ["2026-01-01T00:00:00Z", "yesterday"] {
+        let scene = origin(&[("1.0.0", 30)]);
+        scene
+            .origin
+            .always(asks("document"), Fault::with("Last-Modified", date));
+        assert_eq!(results(&scene, ""), ["1.0.0 held 7"], "{date}");
+    }
 }
 
 #[test]

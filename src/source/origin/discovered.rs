@@ -14,7 +14,7 @@ use crate::trust::limits;
 use crate::version::SpelledVersion;
 
 /// The platforms to try if the list of versions has none, most frequent first.
-const LIKELY: [&str; 4] = [
+pub(crate) const LIKELY: [&str; 4] = [
     "linux_amd64",
     "darwin_amd64",
     "windows_amd64",

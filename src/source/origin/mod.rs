@@ -14,6 +14,7 @@ mod service;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use reqwest::header::{ACCEPT, LAST_MODIFIED};
@@ -35,6 +36,7 @@ use crate::protocol::provider_registry::{DownloadMetadata, VersionList};
 use crate::release::{self, Package, Release};
 use crate::trust::limits;
 use crate::version::SpelledVersion;
+pub(crate) use discovered::LIKELY;
 use listing::available_versions;
 use metadata::{Metadata, MetadataRequest};
 use service::Service;
@@ -125,8 +127,12 @@ impl Origin {
         let answer = service.access.document(request).await?;
         let answer = fetch::successful(&what, answer, &RequestAuth::none())?;
         let name = url.path_segments().and_then(|mut all| all.next_back());
-        let modified = answer.header(LAST_MODIFIED);
-        let modified = modified.and_then(|date| httpdate::parse_http_date(&date).ok());
+        // What is not a date must not make a document look older than it is.
+        let modified = answer
+            .headers(LAST_MODIFIED)
+            .into_iter()
+            .map(|date| httpdate::parse_http_date(&date).unwrap_or_else(|_| SystemTime::now()));
+        let modified = modified.max();
         Ok(release::Document {
             name: name.unwrap_or_default().to_owned(),
             bytes: answer.into_body(),

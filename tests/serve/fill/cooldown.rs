@@ -60,8 +60,11 @@ fn a_version_whose_date_cannot_be_read_is_not_listed() {
     let listed = server.get(&format!("{}/index.json", base(&origin)));
     assert!(listed.text().contains("1.1.0"));
     server.stop();
-    let server = start(&scene, &origin, &["--min-age", "1d"]);
-    let listed = server.get(&format!("{}/index.json", base(&origin)));
-    assert_eq!(listed.text(), r#"{"versions":{"1.2.0":{}}}"#);
+    let server = start(&scene, &origin, &["--min-age", "1d", "--max-age", "0"]);
+    for _ in 0..3 {
+        let listed = server.get(&format!("{}/index.json", base(&origin)));
+        assert_eq!(listed.text(), r#"{"versions":{"1.2.0":{}}}"#);
+    }
+    assert_eq!(origin.count(asks("signature")), 3);
     server.stop();
 }
