@@ -132,6 +132,7 @@ codes! {
     NotVerified "not-verified" Untrusted "The evidence does not prove the packages." "Find out who wrote the version, and do not use it before.";
     Denied "denied" Untrusted "The block list of the trust file has the version." "Remove it from the store.";
     NotPinned "not-pinned" Untrusted "No key is pinned for the provider, and --require-pinned asks for one." "Pin the key of its author: `tfoci help trust` says how.";
+    NotAttested "not-attested" Untrusted "An attestation of the version is required, and none that is there counts." "Attest it with `tfoci mirror --attest`, if that mirror is yours.";
     NotSigned "not-signed" Warning "No signature covers the packages." "Allow it with `unsigned = \"allow\"` in the trust file, if you trust the store.";
     KeyRevoked "key-revoked" Untrusted "The owner of the signing key revoked it." "Ask the author of the provider for a new key, and pin it.";
     KeyExpired "key-expired" Warning "The signing key has expired." "Ask the author of the provider for a new key, and pin it.";

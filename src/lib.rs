@@ -23,7 +23,7 @@
 //! | | |
 //! | --- | --- |
 //! | words | [`error`] [`secret`] [`shown`] [`nearest`](mod@nearest) [`text`] `plain` [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`date`](mod@date) [`constraint`] [`address`] [`selection`] [`place`] [`fingerprint`] [`authentication`] [`event`] [`finding`] |
-//! | shapes | [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
+//! | shapes | [`attestation`] [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`inventory`](mod@inventory) [`removal`] [`install`](mod@install) [`lock`](mod@lock) [`verify`](mod@verify) [`doctor`] [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
 //!
@@ -77,6 +77,8 @@ pub mod authentication;
 pub mod event;
 
 pub mod finding;
+
+pub mod attestation;
 
 pub mod release;
 

@@ -188,6 +188,23 @@ pub(super) struct Trust {
     pub(super) key: Vec<PathBuf>,
 }
 
+/// Who attests the versions that a command verifies.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Attestation")]
+pub(super) struct Attest {
+    /// Attest the versions that this run verifies, with this private key
+    ///
+    /// The PEM of an unencrypted key in PKCS#8, ECDSA P-256 or Ed25519. Only a version whose key is pinned, locked or from its origin is attested.
+    /// `tfoci help trust` says what that proves.
+    #[arg(long, value_name = "KEY", hide_short_help = true)]
+    pub(super) attest: Option<PathBuf>,
+    /// The URI that names this mirror in its attestations
+    ///
+    /// Without --attest, TFOCI_ATTEST_KEY has the PEM of the key.
+    #[arg(long, value_name = "URI", hide_short_help = true)]
+    pub(super) attest_id: Option<String>,
+}
+
 /// Trust options of commands that read from a store.
 ///
 /// Flatten it after all other arguments: clap applies its help heading to every argument that follows.

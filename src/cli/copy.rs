@@ -15,7 +15,7 @@ use tfoci::platform::{Platform, Platforms};
 use plan::Plan;
 
 use super::Ending;
-use super::arguments::{DESTINATION, ReadTrust};
+use super::arguments::{Attest, DESTINATION, ReadTrust};
 use super::error::CommandError;
 use super::push::How;
 use super::report::{COPY, Extent};
@@ -99,6 +99,8 @@ pub(super) struct Arguments {
     changed: bool,
     #[command(flatten)]
     trust: ReadTrust,
+    #[command(flatten)]
+    attest: Attest,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
@@ -192,5 +194,6 @@ fn options(
         trust: session.trust_options_of(&arguments.trust, trust)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
+        attester: session.attester(&arguments.attest, None)?,
     })
 }

@@ -185,6 +185,7 @@ fn print(command: &'static str, groups: Vec<Group>, session: &Session) -> Ending
         checked: Checked {
             versions,
             providers,
+            attested: Vec::new(),
         },
         found,
         lines: Some(lines),

@@ -43,6 +43,28 @@ pub(super) struct Checked {
     pub(super) providers: Vec<ProviderAddr>,
     /// The number of versions.
     pub(super) versions: usize,
+    /// The versions whose required attestation was verified.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) attested: Vec<Attested>,
+}
+
+/// A version whose attestation was verified.
+#[derive(Serialize)]
+pub(super) struct Attested {
+    pub(super) provider: ProviderAddr,
+    pub(super) version: Option<Version>,
+    /// The id of the mirror's key.
+    pub(super) key: String,
+}
+
+impl From<(Subject, String)> for Attested {
+    fn from((subject, key): (Subject, String)) -> Self {
+        Self {
+            provider: subject.provider,
+            version: subject.version,
+            key,
+        }
+    }
 }
 
 /// What a command has found.
@@ -83,6 +105,13 @@ impl Findings {
         self.annotate(&summary, printer);
         match printer.format {
             Format::Text => {
+                for one in &self.checked.attested {
+                    let subject = Subject {
+                        version: one.version.clone(),
+                        ..Subject::provider(&one.provider)
+                    };
+                    printer.result(&format!("{subject}: attested {}", one.key));
+                }
                 let lines = self.lines.take().unwrap_or_else(|| self.lines());
                 lines.iter().for_each(|line| printer.result(line));
                 printer.result(&summary);
@@ -120,6 +149,8 @@ impl Findings {
         });
         self.checked.providers.sort();
         self.checked.providers.dedup();
+        let attested = &mut self.checked.attested;
+        attested.sort_by_cached_key(|one| (one.provider.clone(), Reverse(one.version.clone())));
     }
 
     fn lines(&self) -> Vec<String> {

@@ -6,20 +6,27 @@
 use clap::Args;
 use indicatif::HumanBytes;
 
+use serde_json::Value;
+use tfoci::attestation::open;
 use tfoci::authentication::Authentication;
 use tfoci::constraint::VersionConstraints;
+use tfoci::digest::Digest;
+use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
-use tfoci::examine::{Released, TrustOptions};
+use tfoci::examine::{Released, StoredProvider, TrustOptions};
 use tfoci::hash::PackageHash;
-use tfoci::outcome::{At, Problem};
+use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platforms;
+use tfoci::publish::claim;
+use tfoci::release::Release;
 use tfoci::source::{BadEntries, Source};
+use tfoci::trust::Verified;
 use tfoci::version::Version;
 
 use super::Ending;
 use super::arguments::ReadTrust;
 use super::error::CommandError;
-use super::json::{self, Inspection};
+use super::json::{self, InspectedAttestation, Inspection};
 use super::printer::Printer;
 use super::session::place::{Places, StoreOrSource, is_source};
 use super::session::{Session, WantedVersions};
@@ -49,6 +56,14 @@ pub(super) struct Arguments {
     /// `mirror` refuses them. It is needed, unless the argument is a reference.
     #[arg(long, value_name = "STORE")]
     from: Option<String>,
+    /// Print the predicate for `cosign attest` instead
+    ///
+    /// For a mirror whose key is in a KMS, or that signs without one. The version has to be signed by a pinned key. The page docs/trust.md has the command.
+    #[arg(long, requires = "attest_id")]
+    attestation_predicate: bool,
+    /// The URI that names this mirror in the predicate
+    #[arg(long, value_name = "URI", requires = "attestation_predicate")]
+    attest_id: Option<String>,
     #[command(flatten)]
     trust: ReadTrust,
 }
@@ -64,10 +79,12 @@ pub(super) async fn run(
     arguments.from = session.store_for(arguments.from, named)?;
     let trust = session.trust_options(&arguments.trust)?;
     let found = match arguments.from.as_deref().filter(|from| is_source(from)) {
-        Some(from) => released(&arguments.provider, from, &trust, session).await?,
+        Some(from) => Some(released(&arguments.provider, from, &trust, session).await?),
         None => stored(&arguments, &trust, session).await?,
     };
-    let (mut inspection, proof) = found;
+    let Some((mut inspection, proof)) = found else {
+        return Ok(Ending::Done);
+    };
     session.warn_of_unmatched(&arguments.trust, &trust, [&inspection.provider]);
     inspection.error = proof.as_ref().err().map(json::Error::from);
     inspection.authentication = proof.as_ref().ok().cloned();
@@ -84,12 +101,12 @@ pub(super) async fn run(
     Ok(Ending::of(proof.as_ref().err().into_iter()))
 }
 
-/// A version in a store.
+/// A version in a store; `None` if its predicate was printed.
 async fn stored(
     arguments: &Arguments,
     trust: &TrustOptions,
     session: &Session,
-) -> Result<Found, CommandError> {
+) -> Result<Option<Found>, CommandError> {
     let registry = session.registry(&session.http()?);
     let texts = std::slice::from_ref(&arguments.provider);
     let wanted = session.wanted(texts, arguments.from.as_deref(), &registry);
@@ -112,6 +129,13 @@ async fn stored(
         session.printer.warning(&format!("{subject}: {warning}"));
     }
     let digest = examined.artifact.raw.expected.digest;
+    if let Some(id) = &arguments.attest_id {
+        let release = examined.proof;
+        let release = release.map_err(|problem| stored.failure(Some(&version), problem))?;
+        print_predicate(id, &release, digest, &stored, trust, session)?;
+        return Ok(None);
+    }
+    let attestations = attestations(&stored, &version, digest, trust).await?;
     let protocols = examined.protocols.map(|protocols| protocols.texts());
     let packages = examined.packages.iter();
     let packages = packages.map(|package| json::InspectedPackage {
@@ -126,13 +150,69 @@ async fn stored(
         protocols: protocols.unwrap_or_default(),
         packages: packages.collect(),
         other_versions,
+        attestations,
         ..Inspection::of(selection.provider, version.clone())
     };
     let proof = match examined.proof {
         Ok(release) => Ok(release.authentication().clone()),
         Err(problem) => Err(stored.failure(Some(&version), problem).into()),
     };
-    Ok((inspection, proof))
+    Ok(Some((inspection, proof)))
+}
+
+/// Prints the predicate of a version that this run verified.
+fn print_predicate<L>(
+    id: &str,
+    release: &Verified<Release<L>>,
+    index: Digest,
+    stored: &StoredProvider,
+    trust: &TrustOptions,
+    session: &Session,
+) -> Result<(), CommandError> {
+    let claim = claim(release, index, &stored.repo).ok_or_else(|| {
+        let status = release.authentication().without_notes();
+        let message = format!("{status} proves no more than the store itself says");
+        CommandError::plain(Category::Untrusted, message).advising("name the key with `--key FILE`")
+    })?;
+    let rule = trust.rule_for(&stored.provider).map_err(Failure::from)?;
+    let predicate = claim.predicate(id, &rule.canonical(), &stored.origin(), trust.now);
+    session.printer.result(&format!("{predicate:#}"));
+    Ok(())
+}
+
+/// What the attestations of a version say. Only those by the required key are checked.
+async fn attestations(
+    stored: &StoredProvider,
+    version: &Version,
+    index: Digest,
+    trust: &TrustOptions,
+) -> Result<Vec<InspectedAttestation>, CommandError> {
+    let rule = trust.rule_for(&stored.provider).map_err(Failure::from)?;
+    let required = rule.attestation.as_ref();
+    let name = format!("{}@{version}", stored.provider);
+    let bundles = stored.repo.attestations(&index).await;
+    let bundles = bundles.map_err(|error| stored.failure(Some(version), error.into()))?;
+    let inspect = |bundle: &Vec<u8>| {
+        let statement = open(bundle, None).ok()?;
+        let text = |pointer: &str| {
+            let text = statement.pointer(pointer).and_then(Value::as_str);
+            printable(text.unwrap_or_default())
+        };
+        let mirror = text("/predicate/verifier/id");
+        let own = format!("/predicate/{}#signature", mirror.replace('/', "~1"));
+        let checked = required.filter(|one| one.check(bundle, &name, &index).is_ok());
+        Some(InspectedAttestation {
+            time: text("/predicate/timeVerified"),
+            origin: text(&format!("{own}/origin")),
+            rule: statement
+                .pointer(&format!("{own}/rule"))
+                .cloned()
+                .unwrap_or_default(),
+            key: checked.and_then(|one| Some(one.key().ok()?.id())),
+            mirror,
+        })
+    };
+    Ok(bundles.iter().filter_map(inspect).collect())
 }
 
 /// The newest version of an origin or a mirror that matches, or the one that the argument names.
@@ -230,6 +310,15 @@ fn print(inspection: &Inspection, printer: &Printer) {
         if !text.is_empty() {
             printer.result(&format!("{name:14}  {text}"));
         }
+    }
+    for one in &inspection.attestations {
+        let (mirror, time, origin) = (&one.mirror, &one.time, &one.origin);
+        let key = one.key.as_ref();
+        let checked = key.map_or_else(|| "not checked".to_owned(), |key| format!("attested {key}"));
+        let rule = printable(&one.rule.to_string());
+        printer.result(&format!(
+            "attestation     {time} by {mirror}, from {origin}, {checked}, rule {rule}"
+        ));
     }
     let platforms = inspection
         .packages

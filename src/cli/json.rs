@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
@@ -207,8 +208,22 @@ pub(super) struct Inspection {
     pub(super) other_versions: Option<Vec<Version>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) authentication: Option<Authentication>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) attestations: Vec<InspectedAttestation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Error>,
+}
+
+/// What an attestation in the store says.
+#[derive(Serialize)]
+pub(super) struct InspectedAttestation {
+    pub(super) mirror: String,
+    pub(super) time: String,
+    pub(super) origin: String,
+    pub(super) rule: Value,
+    /// The id of the mirror's key, if the attestation was checked with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) key: Option<String>,
 }
 
 impl Inspection {
@@ -225,6 +240,7 @@ impl Inspection {
             packages: Vec::new(),
             other_versions: None,
             authentication: None,
+            attestations: Vec::new(),
             error: None,
         }
     }

@@ -223,6 +223,7 @@ impl Keep {
             let trust = TrustOptions {
                 policy: Policy::default(),
                 require_pinned: false,
+                attestation: None,
                 now,
             };
             for stored in inventory(from, listed, &trust).await {

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use clap::{Args, ValueEnum};
 
 use tfoci::address::ProviderAddr;
+use tfoci::attestation::Attesting;
 use tfoci::authentication::Note;
 use tfoci::disk::{self, staged::Staged};
 use tfoci::error::printable;
@@ -20,7 +21,7 @@ use tfoci::store::OtherWriters;
 use tfoci::trust::{self, Deadline, Rule};
 
 use super::Ending;
-use super::arguments::{DESTINATION, Trust};
+use super::arguments::{Attest, DESTINATION, Trust};
 use super::error::CommandError;
 use super::printer::Tone;
 use super::report::{Extent, PUSH};
@@ -86,6 +87,8 @@ pub(super) struct Arguments {
     /// The release in the folder then needs a signature by one of them. tfoci does not verify the platforms that the version has already.
     #[arg(long)]
     require_pinned: bool,
+    #[command(flatten)]
+    attest: Attest,
 }
 
 /// What to do if the destination has the version.
@@ -286,6 +289,7 @@ fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Opti
         }
         annotations.insert(key.to_owned(), value.to_owned());
     }
+    let attester = session.attester(&arguments.attest, None)?;
     Ok(Options {
         existing: arguments.existing.into(),
         annotations,
@@ -299,5 +303,10 @@ fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Opti
             always: true,
             ..EvidencePolicy::of_writing(rule)
         },
+        attesting: attester.map(|attester| Attesting {
+            attester,
+            rule: rule.canonical(),
+            origin: "release folder".to_owned(),
+        }),
     })
 }

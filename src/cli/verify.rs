@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use clap::Args;
 
 use tfoci::address::ProviderAddr;
+use tfoci::attestation::RequiredAttestation;
 use tfoci::config::{MirrorEntry, MirrorFile};
 use tfoci::error::counted;
 use tfoci::event::Subject;
@@ -25,9 +26,9 @@ use tfoci::verify::{Checked, ClientVersion, Options, Task, verify};
 use super::Ending;
 use super::arguments::ReadTrust;
 use super::error::CommandError;
-use super::findings::{self, FailOn, Findings, shell};
+use super::findings::{self, Attested, FailOn, Findings, shell};
 use super::progress::Progress;
-use super::session::{Session, TrustPath, WantedVersions, consequence, requested};
+use super::session::{Session, TrustPath, WantedVersions, consequence, read_mirror_key, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,6 +78,14 @@ pub(super) struct Arguments {
     fail_on: FailOn,
     #[command(flatten)]
     trust: ReadTrust,
+    /// Refuse versions that this mirror has not attested: its public key (PEM)
+    ///
+    /// It is required besides everything else. `tfoci help trust` says what an attestation proves.
+    #[arg(long, value_name = "PUB")]
+    attestation_key: Option<PathBuf>,
+    /// The URI of that mirror, if its key attests for others, too
+    #[arg(long, value_name = "URI", requires = "attestation_key")]
+    attestation_id: Option<String>,
 }
 
 fn client(text: &str) -> Result<ClientVersion, &'static str> {
@@ -105,16 +114,18 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         session.warn_of_unmatched_in(path, &options.trust.policy, &providers, consequence);
     }
     let progress = Progress::begin(&session.printer, providers.len(), false);
-    let found = Mutex::new((found, 0));
+    let found = Mutex::new((found, 0, Vec::new()));
     let on_checked = |checked: Checked| {
         progress.complete(&checked.subject, checked.platforms.len());
         let mut found = locked(&found);
         found.0.extend(checked.findings);
         found.1 += usize::from(checked.subject.version.is_some());
+        let attested = checked.attested.map(|key| (checked.subject, key));
+        found.2.extend(attested.map(Attested::from));
     };
     let reporter = progress.clone();
     verify(tasks, &options, &(reporter as _), &on_checked).await;
-    let (mut found, versions) = std::mem::take(&mut *locked(&found));
+    let (mut found, versions, attested) = std::mem::take(&mut *locked(&found));
     for store in whole {
         let rest = match store.bundle() {
             Some(bundle) => bundle.read_rest().await,
@@ -135,6 +146,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         checked: findings::Checked {
             providers,
             versions,
+            attested,
         },
         found,
         fail_on: arguments.fail_on,
@@ -259,10 +271,17 @@ fn options(
     if arguments.trust.require_pinned && trust.is_none() && arguments.trust.trust.key.is_empty() {
         return Err(CommandError::NoPins);
     }
+    let mut trust = session.trust_options_of(&arguments.trust, trust)?;
+    if let Some(path) = &arguments.attestation_key {
+        trust.attestation = Some(RequiredAttestation {
+            pem: read_mirror_key(path)?,
+            id: arguments.attestation_id.clone(),
+        });
+    }
     let origin = arguments.against_origin;
     let origin = origin.then(|| session.origin_access(session.http()?));
     Ok(Options {
-        trust: session.trust_options_of(&arguments.trust, trust)?,
+        trust,
         client: arguments.client,
         origin: (origin.transpose()?).map(|access| Source::Origin(Origin::new(access))),
         deep: arguments.deep,

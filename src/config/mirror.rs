@@ -5,6 +5,7 @@
 //! trust = "trust.toml"
 //! platforms = ["linux_amd64", "darwin_arm64", "windows_arm64"]
 //! newest = 3
+//! attest = { key = "mirror.pem", id = "https://mirror.example.com/tfoci" }
 //!
 //! [[provider]]
 //! address = "registry.opentofu.org/hashicorp/aws"
@@ -34,8 +35,20 @@ use crate::toml;
 pub struct MirrorFile {
     /// The trust file, as written. A relative path is relative to the mirror file.
     pub trust: Option<PathBuf>,
+    /// Who attests the versions that are mirrored.
+    pub attest: Option<Attest>,
     /// The providers to mirror, in the order of the tables.
     pub providers: Vec<MirrorEntry>,
+}
+
+/// Who attests versions.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attest {
+    /// The file of the private key. A relative path is relative to the mirror file. `None` if a variable has the key.
+    pub key: Option<PathBuf>,
+    /// The URI that names the mirror.
+    pub id: String,
 }
 
 /// One `[[provider]]` table, or a provider that is requested in another way.
@@ -62,6 +75,7 @@ pub struct MirrorEntry {
 #[serde(deny_unknown_fields)]
 struct Tables {
     trust: Option<PathBuf>,
+    attest: Option<Attest>,
     to: Option<Vec<String>>,
     platforms: Option<PlatformList>,
     newest: Option<Count>,
@@ -165,6 +179,7 @@ impl MirrorFile {
         Ok(Self {
             providers,
             trust: file.trust,
+            attest: file.attest,
         })
     }
 }

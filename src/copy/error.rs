@@ -38,6 +38,12 @@ impl Error {
     }
 }
 
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        Self::To(problem)
+    }
+}
+
 impl From<publish::Error<store::Error>> for Error {
     fn from(error: publish::Error<store::Error>) -> Self {
         match error {

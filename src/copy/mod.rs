@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, future, stream};
 
+use crate::attestation::{Attester, Attesting};
 use crate::blob::verify;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject};
@@ -70,6 +71,8 @@ pub struct Options {
     pub dry_run: bool,
     /// How many packages are transferred at once.
     pub jobs: Jobs,
+    /// Who attests the versions that are verified.
+    pub attester: Option<Arc<Attester>>,
 }
 
 /// A provider to copy from one store to another.
@@ -373,6 +376,7 @@ impl<'a> Journey<'a> {
         } = self.options;
         let trust = self.trust(version);
         let evidence_policy = trust.evidence_policy(&self.from.provider);
+        let evidence_policy = evidence_policy.map_err(Error::in_read_store)?;
         let options = publish::Options {
             existing: *existing,
             annotations: Default::default(),
@@ -381,7 +385,12 @@ impl<'a> Journey<'a> {
             now: trust.now,
             rechecks: false,
             others: OtherWriters::Possible,
-            evidence_policy: evidence_policy.map_err(Error::in_read_store)?,
+            attesting: self.options.attester.clone().map(|attester| Attesting {
+                attester,
+                rule: evidence_policy.rule.canonical(),
+                origin: self.from.origin(),
+            }),
+            evidence_policy,
         };
         let tags = &self.tags;
         edition.snapshot = Some(Snapshot { tags, index: None });

@@ -15,9 +15,9 @@ use crate::oci::{
     Descriptor, EMPTY_BYTES, Part, RawManifest, Referrers, Refusal, Tag, digests, manifests, parts,
 };
 use crate::outcome::{AttachedBlobs, Change, Problem, Published};
-use crate::publish::{ContentGraph, carried};
+use crate::publish::{ContentGraph, Placed, attach, carried};
 use crate::release::Expected;
-use crate::store::{self, At, Attachment, Lookup, Move, OtherWriters, PutError, Repo, Tagged};
+use crate::store::{self, At, Attachment, Lookup, PutError, Repo};
 use crate::version::Version;
 
 /// The most manifests that are attached to a version or are said to be, and their bytes, which are in memory at once.
@@ -25,8 +25,6 @@ const MOST: usize = 1_000;
 const LARGEST: u64 = 4 << 20;
 /// The most bytes of their blobs. The SBOM of a large provider has some megabytes.
 const LARGEST_BLOBS: u64 = 256 << 20;
-/// How often tfoci tries to add to a list that others change, too.
-const ATTEMPTS: u32 = 8;
 
 /// What a tag that names its subject leads to: a list of referrers, or a signature of cosign 2.
 pub(super) struct Attached {
@@ -269,64 +267,15 @@ impl Journey<'_> {
         one: &Attached,
         beside: &mut AttachedBlobs,
     ) -> Result<bool, Error> {
-        for _ in 0..ATTEMPTS {
-            let plan = self.root(version, one).await;
-            let Some((root, was)) = plan.map_err(Error::in_destination)? else {
-                return Ok(false);
-            };
-            self.put_below(version, one, beside).await?;
-            let Some(root) = root.filter(|_| !self.options.dry_run) else {
-                return Ok(true);
-            };
-            let moves = [Move {
-                tag: &one.tag,
-                to: &root,
-                was: was.as_ref(),
-            }];
-            let nothing = std::future::ready(Ok(()));
-            let moved = self.to.tag(nothing, &moves, OtherWriters::Possible).await;
-            if moved.map_err(Error::in_destination)? == Tagged::Moved {
-                return Ok(true);
-            }
-        }
-        let attempts = ATTEMPTS;
-        Err(Error::To(Problem::Contended { attempts }))
-    }
-
-    /// What the tag has to refer to, and to what it refers: no manifest if the registry lists referrers itself. `None` if everything is there.
-    async fn root(
-        &self,
-        version: &Version,
-        one: &Attached,
-    ) -> Result<Option<(Option<RawManifest>, Option<Digest>)>, store::Error> {
-        let own = &one.content.root;
-        let is_list = one.tag == Tag::of_referrers(&one.subject);
-        let known = match is_list {
-            true => self.to.referrers(&one.subject).await?,
-            false => None,
-        };
-        if let Some(known) = known {
-            let has = |entry: &Descriptor| known.iter().any(|one| one.digest == entry.digest);
-            let is_there = manifests(&own.bytes)?.iter().all(has);
-            return Ok((!is_there).then_some((None, None)));
-        }
-        let Some(there) = self.to.manifest(At::Tag(&one.tag)).await? else {
-            return Ok(Some((Some(own.clone()), None)));
-        };
-        let was = there.expected.digest;
-        let root = match is_list {
-            true => referrers::merged(&there, own).map_err(unread)?,
-            false => own.clone(),
-        };
-        if root.expected.digest == was {
-            return Ok(None);
-        }
-        if !is_list {
+        let named = (&one.tag, &one.subject);
+        let below = async || self.put_below(version, one, beside).await;
+        let dry_run = self.options.dry_run;
+        let done = attach(&self.to, named, &one.content.root, dry_run, below).await?;
+        if done == Placed::Other {
             let text = format!("the tag {} refers to another manifest there", one.tag);
             self.left_attached(version, text);
-            return Ok(None);
         }
-        Ok(Some((Some(root), Some(was))))
+        Ok(done == Placed::Added)
     }
 
     /// Writes the blobs and manifests below a tag.

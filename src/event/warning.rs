@@ -113,6 +113,9 @@ pub enum Warning {
         /// The error message of the registry, which may be empty.
         answer: String,
     },
+    /// The version is published without an attestation, for this reason.
+    #[error("it is not attested: {}", printable(.0))]
+    NotAttested(String),
     /// What a replacement changes is unknown.
     #[error("the stored version cannot be read, so that what is replaced is not known")]
     ReplacesUnreadable,

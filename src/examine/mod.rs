@@ -16,6 +16,7 @@ use std::time::SystemTime;
 use futures_util::{StreamExt as _, stream};
 
 use crate::address::ProviderAddr;
+use crate::attestation::RequiredAttestation;
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::error::printable;
@@ -43,6 +44,8 @@ pub struct TrustOptions {
     pub policy: Policy,
     /// Whether to refuse a release that is not signed by a pinned key.
     pub require_pinned: bool,
+    /// The attestation that every version in a store needs, in place of the one that the trust file requires.
+    pub attestation: Option<RequiredAttestation>,
     /// The time for which expiry of keys is checked.
     pub now: SystemTime,
 }
@@ -88,6 +91,8 @@ pub struct Examined<B> {
     pub evidence: Option<RawManifest>,
     /// The plugin protocol versions that the evidence lists.
     pub protocols: Option<Protocols>,
+    /// The id of the mirror's key, if an attestation was required and verified.
+    pub attested: Option<String>,
     /// The verified release, or the reason why verification failed.
     pub proof: Result<Verified<Release<B>>, Problem>,
 }
@@ -123,7 +128,9 @@ impl<B> Examined<B> {
 impl TrustOptions {
     /// Whether the user set a rule for this provider, or requires a pinned key. tfoci then checks evidence that it otherwise skips.
     pub fn has_own_rule(&self, provider: &ProviderAddr) -> bool {
-        self.require_pinned || self.policy.rule_for(provider).is_some()
+        self.require_pinned
+            || self.attestation.is_some()
+            || self.policy.rule_for(provider).is_some()
     }
 
     /// The rule for a provider: the user's, or [`Rule::reading`].
@@ -137,7 +144,9 @@ impl TrustOptions {
                 allows_unsigned: given.as_ref().is_some_and(Rule::allows_unsigned),
             });
         }
-        Ok(given.unwrap_or_else(Rule::reading))
+        let mut rule = given.unwrap_or_else(Rule::reading);
+        rule.attestation = self.attestation.clone().or(rule.attestation);
+        Ok(rule)
     }
 
     /// The evidence that is required for a provider.
@@ -197,6 +206,11 @@ impl StoredProvider {
             Repo::new(store, repository),
             place,
         ))
+    }
+
+    /// Where the versions come from, for attestations: the host of the registry. Paths of this machine tell others nothing.
+    pub fn origin(&self) -> String {
+        self.repo.registry_host().unwrap_or("oci-layout").to_owned()
     }
 
     /// Lists the versions in the repository.

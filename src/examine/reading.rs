@@ -5,8 +5,10 @@ use std::sync::atomic::Ordering;
 use futures_util::{FutureExt as _, future};
 
 use super::{Examined, StoredProvider, TrustOptions};
+use crate::attestation::RequiredAttestation;
 use crate::authentication::Note;
 use crate::constraint::VersionConstraints;
+use crate::digest::Digest;
 use crate::http::Retry;
 use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
@@ -180,6 +182,15 @@ impl StoredProvider {
             .denied
             .check(&self.provider, version, trust.now);
         let refused = denied.err().map(Problem::from).or(other);
+        let proof = refused.map_or(proof, Err);
+        let index = &artifact.raw.expected.digest;
+        let (attested, proof) = match (&rule.attestation, proof) {
+            (Some(required), Ok(release)) => {
+                let attested = self.attested(version, index, required).await;
+                (attested.as_ref().ok().cloned(), attested.map(|_| release))
+            }
+            (_, proof) => (None, proof),
+        };
         Ok(Examined {
             version: version.clone(),
             tag,
@@ -187,7 +198,30 @@ impl StoredProvider {
             packages,
             evidence: raw,
             protocols,
-            proof: refused.map_or(proof, Err),
+            attested,
+            proof,
+        })
+    }
+
+    /// The id of the key that attests a version.
+    async fn attested(
+        &self,
+        version: &Version,
+        index: &Digest,
+        required: &RequiredAttestation,
+    ) -> Result<String, Problem> {
+        let key = required.key().map(|key| key.id()).unwrap_or_default();
+        let name = format!("{}@{version}", self.provider);
+        let mut best = None;
+        for bundle in self.repo.attestations(index).await? {
+            match required.check(&bundle, &name, index) {
+                Ok(()) => return Ok(key),
+                Err(fault) => best = best.max(Some(fault)),
+            }
+        }
+        Err(match best {
+            Some(fault) => trust::Error::Attestation { key, fault }.into(),
+            None => trust::Error::NotAttested { key }.into(),
         })
     }
 

@@ -6,7 +6,7 @@
 //! 2. [`VersionFilter`]s **select** among the versions that are not denied and are old enough.
 //! 3. A version is **present** if the index in the destination has every wanted platform. tfoci then requests nothing else from the
 //!    source, except the version's platforms if the list has none. If all versions are present, it looks for two of their platform manifests, which a cleanup of the registry may have deleted. A locked
-//!    version that the source has withdrawn is present too, if the destination has all of it.
+//!    version that the source has withdrawn is present too, if the destination has all of it. With an attester, its attestation has to be there, too.
 //! 4. For any other version, the source returns the **release**: metadata of the missing packages, checksum document and signature.
 //! 5. [`crate::trust`] **verifies** it before any package is transferred, except packages of mirrors whose digest only a download tells. Then
 //!    tfoci requests packages whose sizes are unknown.
@@ -36,6 +36,7 @@ use std::time::SystemTime;
 use futures_util::{StreamExt as _, future, stream};
 
 use crate::address::ProviderAddr;
+use crate::attestation::{Attester, Attesting};
 use crate::authentication::Note;
 use crate::error::printable;
 use crate::event::{Event, Reporter, Subject, Warning};
@@ -77,6 +78,8 @@ pub struct Options {
     pub now: SystemTime,
     /// Whether the signing keys will be pinned. Keys are then accepted only from a verified connection.
     pub pins_keys: bool,
+    /// Who attests the versions that are verified.
+    pub attester: Option<Arc<Attester>>,
 }
 
 impl Options {
@@ -94,6 +97,7 @@ impl Options {
                 always: rechecks,
                 ..EvidencePolicy::of_writing(rule)
             },
+            attesting: None,
         }
     }
 }
@@ -191,8 +195,15 @@ impl<'a> Journey<'a> {
             Vec::new()
         });
         let can_prove = self.source.has_checksum_documents();
+        let attester = self.options.attester.clone();
+        let attesting = attester.map(|attester| Attesting {
+            attester,
+            rule: self.task.rule.canonical(),
+            origin: self.source.place(&self.task.provider).to_string(),
+        });
         for target in &mut targets {
             target.expect(&selected, can_prove);
+            target.attesting.clone_from(&attesting);
         }
         // A store that may refuse evidence is asked with one version, before all others send theirs.
         let mut all = targets.iter();

@@ -8,12 +8,13 @@ use tokio::sync::OnceCell;
 
 use super::selection::Selected;
 use super::{Options, Task};
+use crate::attestation::Attesting;
 use crate::blob::BlobSource;
 use crate::event::{Event, Reporter, Subject, Warning};
 use crate::oci::{Descriptor, RawManifest, Tag, TagNames};
 use crate::outcome::{At, Failure, Problem, Published, PublishedPackage};
 use crate::platform::{Platform, Platforms};
-use crate::publish::{self, Edition, Snapshot, publish};
+use crate::publish::{self, Edition, Snapshot, is_attested, publish};
 use crate::release::Release;
 use crate::store::{self, Artifact, RepoMut, StoredPackage};
 use crate::trust::{self, Verified};
@@ -37,6 +38,8 @@ pub(super) struct MirrorTarget<'a> {
     looked: Mutex<BTreeMap<Version, Result<Option<Stored>, Problem>>>,
     /// Whether the source has checksum documents.
     can_prove: bool,
+    /// Who attests the versions that are verified.
+    pub(super) attesting: Option<Attesting>,
 }
 
 /// A version as it is in the store.
@@ -97,6 +100,7 @@ impl<'a> MirrorTarget<'a> {
             lost_manifests: OnceCell::new(),
             looked: Mutex::default(),
             can_prove: false,
+            attesting: None,
         };
         let tags = destination.tags().await;
         let tags = tags.map_err(|error| {
@@ -234,7 +238,7 @@ impl<'a> MirrorTarget<'a> {
         stored: Option<Stored>,
         wanted: &Platforms,
     ) -> Result<TargetState<'a>, Problem> {
-        let stored = match stored {
+        let mut stored = match stored {
             // The version is written again as if nothing of it was there.
             Some(there)
                 if self.has_lost_manifests().await
@@ -245,11 +249,14 @@ impl<'a> MirrorTarget<'a> {
             stored => stored,
         };
         let (mut platforms, mut read) = (wanted.clone(), Vec::new());
-        if let (Some(stored), Some(wanted)) = (&stored, wanted.named()) {
-            read = self.check_lock(version, stored, wanted).await?;
-            let missing = self.missing(stored, wanted);
-            if missing.is_empty() {
-                let published = self.present(version, stored, &read);
+        if let (Some(there), Some(wanted)) = (&stored, wanted.named()) {
+            read = self.check_lock(version, there, wanted).await?;
+            let mut missing = self.missing(there, wanted);
+            if missing.is_empty() && self.lacks_attestation(version, there).await? {
+                missing = wanted.to_vec();
+                (stored, read) = (None, Vec::new());
+            } else if missing.is_empty() {
+                let published = self.present(version, there, &read);
                 return Ok(TargetState::Present(Box::new(published)));
             }
             platforms = Platforms::Among(missing);
@@ -260,6 +267,18 @@ impl<'a> MirrorTarget<'a> {
             read,
             platforms,
         })))
+    }
+
+    /// Whether a version has to be verified again to be attested. One that may be unsigned is not: that would be asked every time.
+    async fn lacks_attestation(&self, version: &Version, stored: &Stored) -> Result<bool, Problem> {
+        let may_be = self.can_prove && !self.task.rule.allows_unsigned();
+        let Some(attesting) = self.attesting.as_ref().filter(|_| may_be) else {
+            return Ok(false);
+        };
+        let index = stored.artifact.raw.expected.digest;
+        let name = format!("{}@{version}", self.task.provider);
+        let listed = self.destination.attached(&index).await?;
+        Ok(!is_attested(&listed, &attesting.meaning(&name, &index)))
     }
 
     /// The platforms to request. If the evidence is missing, all platforms are requested, because evidence is stored together with the
@@ -354,7 +373,10 @@ impl Missing<'_> {
         };
         // The index may list manifests that the registry has lost.
         let rechecks = options.rechecks || self.target.has_lost_manifests().await;
-        let options = options.publishing(&task.rule, rechecks);
+        let options = publish::Options {
+            attesting: self.target.attesting.clone(),
+            ..options.publishing(&task.rule, rechecks)
+        };
         let mut published = publish(&edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {
             Some(stored) => PublishedPackage::of_index(&stored.artifact.index, &self.read),

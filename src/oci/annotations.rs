@@ -3,13 +3,21 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{PACKAGE, PROTOCOLS, TITLE, VERSION};
+use super::{ATTESTATION, PACKAGE, PREDICATE, PROTOCOLS, TITLE, VERSION};
 use crate::json::{self, Object};
 
 /// The annotation in `index.json` that contains the tag of a descriptor.
 pub(crate) const REF_NAME: &str = "org.opencontainers.image.ref.name";
 /// The annotations that tfoci reads. A duplicate of one of them is an error, because parsers differ in which one they use.
-pub(super) const READ: [&str; 5] = [PACKAGE, PROTOCOLS, TITLE, VERSION, REF_NAME];
+pub(super) const READ: [&str; 7] = [
+    PACKAGE,
+    PROTOCOLS,
+    TITLE,
+    VERSION,
+    REF_NAME,
+    ATTESTATION,
+    PREDICATE,
+];
 
 /// Removes and returns `annotations`. Their names are case-sensitive. If tfoci does not read a duplicate annotation, the last one is used,
 /// as by clients.

@@ -22,6 +22,8 @@ pub(super) struct Written {
     pub(super) artifact_type: &'static str,
     pub(super) config: Descriptor,
     pub(super) layers: Vec<Descriptor>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) subject: Option<Descriptor>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) annotations: BTreeMap<String, String>,
 }
@@ -34,6 +36,7 @@ impl Written {
             artifact_type,
             config: Descriptor::new(EMPTY, Expected::of(EMPTY_BYTES)),
             layers,
+            subject: None,
             annotations: BTreeMap::new(),
         }
     }

@@ -57,6 +57,7 @@
 //! reason for which a client refuses an artifact.
 
 mod annotations;
+pub mod attestation;
 pub mod descriptor;
 mod descriptor_error;
 pub mod descriptor_platform;
@@ -118,6 +119,10 @@ pub const VERSION: &str = "org.opencontainers.image.version";
 pub const PACKAGE: &str = "org.tfoci.package";
 /// The annotation for the plugin protocol versions, in evidence.
 pub const PROTOCOLS: &str = "org.tfoci.protocols";
+/// The annotation for the digest of what is attested, apart from when. By it, a list of referrers tells whether an attestation is there.
+pub const ATTESTATION: &str = "org.tfoci.attestation";
+/// Cosign's annotation for the type of the predicate.
+pub const PREDICATE: &str = "dev.sigstore.bundle.predicateType";
 
 /// The largest manifest that tfoci writes, in bytes. Registries refuse larger ones
 /// ([clients: manifest limits](crate::clients#manifest-limits)).

@@ -50,6 +50,7 @@ impl Kind {
                 expected,
                 PackageHash::of_zip(received).as_slice(),
             ),
+            Error::NotAttested { .. } | Error::Attestation { .. } => Self::only("not-attested"),
             Error::Denied { why } => Self::new("denied", &[""; 0], &[why]),
             Error::Refused(refused) => match &refused.reason {
                 Reason::NotPinned { expected, received } => Self::new(

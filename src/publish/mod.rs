@@ -6,7 +6,8 @@
 //!    and manifests below the index and the evidence, and the tags to move. A release is merged into the existing version; a version
 //!    of another store is copied byte for byte if its tag is free. A dry run ends here.
 //! 2. The plan is **carried out**: packages and other blobs are written concurrently, then manifests, children first.
-//! 3. The **tags** move last, so that a version becomes visible only when it is complete. If another writer moved one of them in
+//! 3. The version is **attested**, if the user wants it.
+//! 4. The **tags** move last, so that a version becomes visible only when it is complete. If another writer moved one of them in
 //!    the meantime, tfoci plans again from the new state. What earlier attempts delivered is not sent again, and stays in the report.
 //!
 //! # Why versions are immutable
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::attestation::Attesting;
 use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Transfer, Warning};
@@ -29,6 +31,8 @@ use crate::release::{Expected, Package, Release};
 use crate::store::{OtherWriters, RepoMut, Tagged};
 use crate::trust::Verified;
 
+mod attach;
+mod attest;
 mod content;
 mod error;
 mod evidence;
@@ -40,6 +44,10 @@ mod replacement;
 mod reported_blob;
 mod transfer;
 
+pub(crate) use attach::{Placed, attach};
+use attest::attest;
+pub use attest::claim;
+pub(crate) use attest::is_attested;
 pub(crate) use content::{Blob, ContentGraph, is_whole};
 pub use error::{BlobFailure, Error, FailedPackage, PackageBlob};
 pub use existing::EvidencePolicy;
@@ -85,6 +93,8 @@ pub struct Options {
     pub now: SystemTime,
     /// What stored evidence must prove.
     pub evidence_policy: EvidencePolicy,
+    /// Who attests that this run verified the version.
+    pub attesting: Option<Attesting>,
 }
 
 impl Options {
@@ -161,7 +171,7 @@ pub async fn publish<B: BlobSource>(
     let mut snapshot = edition.snapshot;
     let mut events = Arc::clone(reporter);
     let mut outcomes = TransferOutcomes::new(edition.release.packages.len());
-    let mut refused = None;
+    let (mut refused, mut attests) = (None, false);
     let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
     let mut options = options.clone();
     loop {
@@ -171,7 +181,7 @@ pub async fn publish<B: BlobSource>(
         }
         let changes = changes(edition, &publication, to, &options, &*events).await;
         if options.dry_run {
-            return predict(edition, &publication, to, changes, reporter).await;
+            return predict(edition, &publication, to, (changes, &options), reporter).await;
         }
         refused = refused.or(publication.probe(to).await?);
         outcomes
@@ -182,6 +192,7 @@ pub async fn publish<B: BlobSource>(
             publication.put_manifests(to).await?;
             read_back(edition, &publication, to).await?;
         }
+        attests |= attested(edition, &publication, to, &options, &*events).await?;
         let (tagged, refusal) = publication.move_tags(to, reads_back).await?;
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {
@@ -196,7 +207,7 @@ pub async fn publish<B: BlobSource>(
             return Ok(Published {
                 bytes,
                 changes,
-                ..report(edition, &publication, to, outcomes)
+                ..report(edition, &publication, to, (outcomes, attests))
             });
         }
         // Do not report the same transfers and warnings again.
@@ -229,17 +240,39 @@ async fn changes<B>(
     })
 }
 
+/// Attests the version, or finds out whether to. Returns whether its attestation was not there, and warns if there can be none.
+async fn attested<B>(
+    edition: &Edition<'_, B>,
+    publication: &Publication<B>,
+    to: &RepoMut,
+    options: &Options,
+    reporter: &dyn Reporter,
+) -> Result<bool, Problem> {
+    let Some(attesting) = &options.attesting else {
+        return Ok(false);
+    };
+    let index = &publication.index.content.root;
+    let when = (options.now, options.dry_run);
+    let attested = attest(edition.release, index, to, attesting, when).await?;
+    Ok(attested.unwrap_or_else(|warning| {
+        let subject = edition.subject.clone();
+        reporter.report(Event::Warning { subject, warning });
+        false
+    }))
+}
+
 /// What [`publish`] would do.
 async fn predict<B: BlobSource>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
     to: &RepoMut,
-    changes: Vec<PlatformChange>,
+    (changes, options): (Vec<PlatformChange>, &Options),
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Error<B::Failure>> {
+    let attests = attested(edition, publication, to, options, &**reporter).await?;
     let mut outcomes = TransferOutcomes::new(edition.release.packages.len());
     outcomes.predict(edition, publication, to, reporter).await?;
-    let published = report(edition, publication, to, outcomes);
+    let published = report(edition, publication, to, (outcomes, attests));
     Ok(Published {
         status: published.status.planned(),
         changes,
@@ -251,13 +284,13 @@ fn report<B>(
     edition: &Edition<'_, B>,
     publication: &Publication<B>,
     to: &RepoMut,
-    outcomes: TransferOutcomes,
+    (outcomes, attests): (TransferOutcomes, bool),
 ) -> Published {
     let TagUpdate { tag, content, .. } = &publication.index;
     let digest = content.root.expected.digest;
     let status = match publication.change() {
         // A package that seemed to be present was damaged and was written again.
-        Change::Present if outcomes.is_anything() => Change::Updated,
+        Change::Present if outcomes.is_anything() || attests => Change::Updated,
         change => change,
     };
     let identity = (to.reference(tag, &digest), digest);

@@ -385,6 +385,7 @@ impl Fill {
             jobs: Jobs::new(PACKAGES),
             now: SystemTime::now(),
             pins_keys: false,
+            attester: None,
         };
         let failed = Mutex::new(None);
         let on_result = |result: Result<Published, Failure>| match result {

@@ -11,6 +11,7 @@
 //! | [`Registry`] | `REGISTRY/REPOSITORY` | OCI registries |
 
 pub mod artifact;
+mod attestations;
 mod blob;
 pub mod bundle;
 mod document;

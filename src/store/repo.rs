@@ -350,7 +350,10 @@ impl Repo {
         Ok(Some(StoredEvidence { raw, evidence }))
     }
 
-    async fn document(&self, expected: Option<Expected>) -> Result<Option<Vec<u8>>, Error> {
+    pub(super) async fn document(
+        &self,
+        expected: Option<Expected>,
+    ) -> Result<Option<Vec<u8>>, Error> {
         const WHAT: Part = Part::Evidence;
         let Some(expected) = expected else {
             return Ok(None);

@@ -1,6 +1,7 @@
 //! Why a release or a trust file is not accepted.
 
 use crate::address::ProviderPattern;
+use crate::attestation::{Fault, KeyError};
 use crate::constraint;
 use crate::digest::Digest;
 use crate::error::{Category, printable};
@@ -129,6 +130,24 @@ pub enum Error {
         /// The reason, and the line of the trust file, safe to print.
         why: String,
     },
+    /// An attestation is required, and there is none.
+    #[error(
+        "the version is not attested\n  expected an attestation by the key {key}\n  received none"
+    )]
+    NotAttested {
+        /// The id of the key.
+        key: String,
+    },
+    /// An attestation is required, and none of those that are there counts. The fault is that of the best one.
+    #[error("no attestation of the version by the key {key} counts: {fault}")]
+    Attestation {
+        /// The id of the key.
+        key: String,
+        fault: Fault,
+    },
+    /// The file of a required attestation has no key.
+    #[error("`{}` holds no key of a mirror\n  {error}", printable(.name))]
+    NoMirrorKey { name: String, error: KeyError },
     /// An entry of the block list has invalid constraints.
     #[error(transparent)]
     Versions(constraint::Error),
@@ -229,6 +248,8 @@ impl Error {
             | Self::NoPinnedKey { .. }
             | Self::Costly
             | Self::Denied { .. }
+            | Self::NotAttested { .. }
+            | Self::Attestation { .. }
             | Self::Refused(_) => Category::Untrusted,
             Self::LongDocument { .. }
             | Self::ManyLines { .. }
@@ -239,6 +260,7 @@ impl Error {
             Self::TrustFile(_)
             | Self::UnsignedPin { .. }
             | Self::OtherCopy { .. }
+            | Self::NoMirrorKey { .. }
             | Self::Pattern(_)
             | Self::Versions(_)
             | Self::Until

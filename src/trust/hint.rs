@@ -21,6 +21,9 @@ impl Hint for Error {
                 }
             },
             Self::NoPinnedKey { .. } => "name the file of the pinned key with `--key FILE`",
+            Self::NotAttested { .. } => {
+                "`tfoci mirror --attest KEY --attest-id URI` attests what the store has already"
+            }
             Self::NotLocked { .. } => {
                 "if the lock file is for other platforms, name those with `--platform`"
             }
@@ -52,6 +55,9 @@ impl Error {
                 _ => return error.hint().or_else(|| Some(EXAMPLE.to_owned())),
             },
             Self::UnsignedPin { .. } => "leave out one of the two",
+            Self::NoMirrorKey { .. } => {
+                "`openssl pkey -in KEY -pubout -out FILE` writes the public half of its key"
+            }
             Self::KeyId { .. } | Self::Fingerprint(_) => {
                 "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"
             }

@@ -28,6 +28,7 @@ use crate::platform::Platform;
 use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_file_name};
 
 mod asked_by;
+mod canonical;
 pub mod checksums;
 mod deadline;
 pub mod deny;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attestation::RequiredAttestation;
 use crate::authentication::Anchor;
 use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
@@ -24,6 +25,8 @@ pub struct Rule {
     pub expired: Expired,
     /// What to do with SHA-1 signatures of the checksum document.
     pub weak: Weak,
+    /// Whose attestation a version in a store needs besides. Origins and mirrors have none.
+    pub attestation: Option<RequiredAttestation>,
 }
 
 impl Rule {

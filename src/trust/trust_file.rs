@@ -7,6 +7,7 @@
 //! unsigned = "refuse"
 //! expired = "warn"
 //! weak = "refuse"
+//! require_attestation = { key = "mirror.pub", id = "https://mirror.example.com/tfoci" }
 //! ```
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use crate::address::{ProviderAddr, ProviderPattern};
+use crate::attestation::{PublicKey, RequiredAttestation};
 use crate::authentication::Anchor;
 use crate::fingerprint::{Fingerprint, in_other_form, key_id_digits};
 use crate::release::KeyRing;
@@ -62,6 +64,8 @@ pub struct TrustEntry {
     pub expired: Expired,
     /// Its field `weak`.
     pub weak: Weak,
+    /// Its field `require_attestation`: the file of the public key, and the URI of the mirror.
+    pub attestation: Option<(KeyFile, Option<String>)>,
 }
 
 /// A key file that a trust file names, or the copy of a key that it names by its fingerprint.
@@ -73,6 +77,8 @@ pub struct KeyFile {
     pub line: usize,
     /// The key of a copy. The file need not exist. What it says of the key, such as its revocation, counts beside what other copies say.
     pub copy_of: Option<Fingerprint>,
+    /// Whether it has the key of a mirror, and not that of an author.
+    pub is_of_mirror: bool,
 }
 
 /// The tables of the file. Unknown fields are errors, so that a misspelt `unsigned` does not silently leave the default.
@@ -94,6 +100,37 @@ struct Table {
     unsigned: Option<Unsigned>,
     expired: Option<Expired>,
     weak: Option<Weak>,
+    require_attestation: Option<Attested>,
+}
+
+/// The public key of a mirror, perhaps with its URI.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected \"FILE\" or { key = \"FILE\", id = \"URI\" }"
+)]
+enum Attested {
+    Key(PathBuf),
+    By { key: PathBuf, id: String },
+}
+
+impl Attested {
+    fn key(self, line: usize) -> (KeyFile, Option<String>) {
+        let (path, id) = match self {
+            Self::Key(path) => (path, None),
+            Self::By { key, id } => (key, Some(id)),
+        };
+        let file = KeyFile::named(path, line);
+        let is_of_mirror = true;
+        (
+            KeyFile {
+                is_of_mirror,
+                ..file
+            },
+            id,
+        )
+    }
 }
 
 impl TrustFile {
@@ -157,6 +194,10 @@ impl TrustFile {
                 };
                 rule.keys.extend(content.map(|content| file.ring(content)));
             }
+            if let Some((file, id)) = entry.attestation {
+                let pem = read(&file)?.unwrap_or_default();
+                rule.attestation = Some(RequiredAttestation { pem, id });
+            }
             entries.push(PolicyEntry {
                 line: entry.line,
                 pattern: entry.pattern,
@@ -197,10 +238,14 @@ impl TrustEntry {
             pins: Vec::new(),
             comments: HashMap::new(),
             files: Vec::new(),
-            has_rules: table.unsigned.is_some() || table.expired.is_some() || table.weak.is_some(),
+            has_rules: table.unsigned.is_some()
+                || table.expired.is_some()
+                || table.weak.is_some()
+                || table.require_attestation.is_some(),
             unsigned,
             expired: table.expired.unwrap_or_default(),
             weak: table.weak.unwrap_or_default(),
+            attestation: table.require_attestation.map(|one| one.key(lines.entry)),
         };
         for (place, key) in table.keys.into_iter().enumerate() {
             let line = lines.keys.get(place).copied().unwrap_or(lines.entry);
@@ -228,11 +273,7 @@ impl TrustEntry {
                     }
                     .in_line(line));
                 }
-                self.add_file(KeyFile {
-                    path: PathBuf::from(key),
-                    line,
-                    copy_of: None,
-                });
+                self.add_file(KeyFile::named(PathBuf::from(key), line));
             }
             (Err(_), Some(..=16)) => return Err(Error::KeyId { text: key }.in_line(line)),
             (Err(error), Some(_)) => return Err(Error::Fingerprint(error).in_line(line)),
@@ -262,6 +303,7 @@ impl TrustEntry {
             unsigned: self.unsigned,
             expired: self.expired,
             weak: self.weak,
+            attestation: None,
         }
     }
 }
@@ -269,10 +311,19 @@ impl TrustEntry {
 impl KeyFile {
     /// The file `keys/FINGERPRINT.asc`, which a fingerprint in this line names.
     pub fn copy_of(fingerprint: &Fingerprint, line: usize) -> Self {
+        let path = Path::new("keys").join(format!("{fingerprint}.asc"));
         Self {
-            path: Path::new("keys").join(format!("{fingerprint}.asc")),
-            line,
             copy_of: Some(fingerprint.clone()),
+            ..Self::named(path, line)
+        }
+    }
+
+    fn named(path: PathBuf, line: usize) -> Self {
+        Self {
+            path,
+            line,
+            copy_of: None,
+            is_of_mirror: false,
         }
     }
 
@@ -294,6 +345,10 @@ impl KeyFile {
     /// As [`check_key_file`], [`Error::OtherCopy`], or the keys of a copy cannot be read.
     pub fn check(&self, bytes: &[u8]) -> Result<(), Error> {
         let name = self.path.display().to_string();
+        if self.is_of_mirror {
+            let key = PublicKey::parse(bytes).map(drop);
+            return key.map_err(|error| Error::NoMirrorKey { name, error });
+        }
         check_key_file(&name, bytes)?;
         let Some(expected) = &self.copy_of else {
             return Ok(());

@@ -97,6 +97,8 @@ pub struct Checked {
     pub platforms: Vec<Platform>,
     /// What is wrong.
     pub findings: Vec<Finding>,
+    /// The id of the mirror's key, if an attestation was required and verified.
+    pub attested: Option<String>,
 }
 
 /// Receives what was found as soon as it is known.
@@ -126,6 +128,7 @@ pub async fn verify(
             subject: Subject::provider(&task.from.provider),
             platforms: Vec::new(),
             findings: journey.run(on_checked).await,
+            attested: None,
         };
         let unpinned = unpinned.map(|error| Finding::of(Code::NotPinned, &error));
         checked.findings.extend(unpinned);
@@ -263,6 +266,7 @@ impl Journey<'_> {
             subject: Subject::version(&from.provider, version),
             platforms: Vec::new(),
             findings: Vec::new(),
+            attested: None,
         };
         // Every version that is listed has both tags.
         let (Ok(tag), Ok(evidence)) = (Tag::of_version(version), Tag::of_evidence(version)) else {
@@ -283,6 +287,7 @@ impl Journey<'_> {
             None => {}
             Some(Err(problem)) => findings.push(Finding::of(Code::NotVerified, &problem)),
             Some(Ok(examined)) => {
+                checked.attested.clone_from(&examined.attested);
                 findings.extend(self.proven(&examined, &mut of_keys));
                 if self.options.deep {
                     findings.extend(self.deep(&examined).await);

@@ -76,6 +76,10 @@ pub(super) async fn begin(
                 .advising("`--rebuild-index` into a layout first, and copy that into the bundle"),
         );
     }
+    if arguments.attest.attest_id.is_some() {
+        return Err(CommandError::usage("a copy into a bundle attests nothing")
+            .advising("`--attest` into a layout first, and copy that into the bundle"));
+    }
     let path = (path != Path::new("-")).then(|| path.to_owned());
     match &path {
         None if split.is_some() || session.printer.format != Format::Text => {

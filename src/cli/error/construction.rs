@@ -145,5 +145,9 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
 
 /// The line of a trust file that names a key file.
 pub(in crate::cli) fn named_by(trust: &Path, key: &trust::KeyFile) -> String {
-    format!("`keys` in {}, line {}", printable_path(trust), key.line)
+    let field = match key.is_of_mirror {
+        true => "require_attestation",
+        false => "keys",
+    };
+    format!("`{field}` in {}, line {}", printable_path(trust), key.line)
 }

@@ -30,7 +30,7 @@ use pins::Pins;
 
 use super::Ending;
 use super::arguments::ORIGIN;
-use super::arguments::Trust;
+use super::arguments::{Attest, Trust};
 use super::error::CommandError;
 use super::number;
 use super::printer::Tone;
@@ -144,6 +144,8 @@ pub(super) struct Arguments {
     /// Versions that the store has already are not verified, and tfoci prints how many they are. `--recheck` verifies them too.
     #[arg(long, conflicts_with = "pin_new")]
     require_pinned: bool,
+    #[command(flatten)]
+    attest: Attest,
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
@@ -158,6 +160,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         false => None,
     };
     let policy = policy(&arguments, trust.as_ref(), session)?;
+    let options = options(&arguments, file.as_ref(), session)?;
     let tasks = plan::tasks(&arguments, file, &policy, session, &locks, &http)?;
     if let (Some(trust), None) = (trust, &pinning) {
         let providers = tasks.iter().map(|task| &task.provider);
@@ -191,7 +194,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         results.add(Err(problem.of(Subject::provider(&task.provider), At::Here)));
     }
     let source = source(from, &tasks, &http, session)?;
-    let options = options(&arguments, session);
     let on_result = |result| results.add(result);
     mirror(tasks, &source, &options, &reporter, &on_result).await;
     let unverified = results.unverified.into_inner();
@@ -251,14 +253,19 @@ fn pins<'a>(
     Pins::new(file, tasks, session, arguments.dry_run)
 }
 
-fn options(arguments: &Arguments, session: &Session) -> Options {
-    Options {
+fn options(
+    arguments: &Arguments,
+    file: Option<&MirrorFile>,
+    session: &Session,
+) -> Result<Options, CommandError> {
+    Ok(Options {
         rechecks: arguments.recheck,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
         now: SystemTime::now(),
         pins_keys: arguments.pin_new,
-    }
+        attester: session.attester(&arguments.attest, file)?,
+    })
 }
 
 /// The source that `--from` names, or the origins. Only they give the dates for a minimum age.

@@ -3,6 +3,7 @@
 //! Arguments are plain data ([`super::arguments`]), and the library knows no arguments. Only this module turns one into the other, so all
 //! commands understand an option in the same way.
 
+mod attest;
 mod environment;
 mod everything;
 mod network;
@@ -48,7 +49,7 @@ pub(super) use environment::{
 pub(super) use everything::Everything;
 pub(super) use network::variables;
 pub(super) use settings::Settings;
-pub(super) use trust::{NamedBy, TrustPath, policy, read_key, trust_text};
+pub(super) use trust::{NamedBy, TrustPath, policy, read_key, read_mirror_key, trust_text};
 pub(super) use wanted::{Wanted, WantedVersions};
 
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).

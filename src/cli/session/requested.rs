@@ -95,6 +95,9 @@ pub(in crate::cli) fn mirror_file(path: &Path, named_by: &str) -> Result<MirrorF
     let beside = path.parent().filter(|_| !path.starts_with("/dev"));
     let beside = beside.unwrap_or(Path::new(""));
     file.trust = file.trust.map(|trust| beside.join(trust));
+    if let Some(key) = file.attest.as_mut().and_then(|attest| attest.key.as_mut()) {
+        *key = beside.join(&key);
+    }
     Ok(file)
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use tfoci::attestation::PublicKey;
 use tfoci::config::MirrorFile;
 use tfoci::disk;
 use tfoci::error::{printable, printable_path};
@@ -87,6 +88,7 @@ impl Session {
         Ok(TrustOptions {
             policy: self.policy(&arguments.trust, file)?,
             require_pinned: arguments.require_pinned,
+            attestation: None,
             now: SystemTime::now(),
         })
     }
@@ -190,6 +192,23 @@ pub(in crate::cli) fn read_key(
     key.check(&bytes)
         .map_err(|error| CommandError::key_file(trust, key, error))?;
     Ok(Some(bytes))
+}
+
+/// Reads the public key of a mirror that an option names.
+pub(in crate::cli) fn read_mirror_key(path: &Path) -> Result<Vec<u8>, CommandError> {
+    let named_by = "--attestation-key";
+    let bytes = read(path, named_by)?;
+    match PublicKey::parse(&bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(CommandError::KeyFile {
+            error: trust::Error::NoMirrorKey {
+                name: path.display().to_string(),
+                error,
+            },
+            named_by: named_by.to_owned(),
+            is_trust_file: false,
+        }),
+    }
 }
 
 /// The text of a trust file. `named_by` says what names it.

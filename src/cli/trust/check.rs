@@ -188,6 +188,9 @@ impl Checked<'_> {
             self.warnings
                 .extend(found.map(|message| Warning { line, message }));
         }
+        if let Some((file, _)) = &entry.attestation {
+            self.errors.extend(read_key(self.path, file, read).err());
+        }
         Entry {
             line: entry.line,
             pattern: entry.pattern.to_string(),

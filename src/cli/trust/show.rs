@@ -52,6 +52,9 @@ struct Show<'a> {
     writing: Rules,
     /// For commands that read a store.
     reading: Rules,
+    /// The id of the key of a mirror, if its attestation is required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attestation_key: Option<String>,
     denied: Vec<Denied>,
     warnings: Vec<String>,
 }
@@ -98,6 +101,10 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         keys: keys::pinned(&writing.pins, &files, are_pinned, &comments, now),
         writing: documented(&writing),
         reading: documented(&reading),
+        attestation_key: reading
+            .attestation
+            .as_ref()
+            .and_then(|one| Some(one.key().ok()?.id())),
         denied: policy.denied.of(&provider).map(Denied::from).collect(),
         warnings: warnings.collect(),
     };
@@ -167,4 +174,7 @@ fn print_rules(document: &Show<'_>, writing: &Rule, reading: &Rule, printer: &Pr
         ));
     }
     keys::print_doubtful(writing.expired, writing.weak, printer);
+    if let Some(key) = &document.attestation_key {
+        printer.result(&format!("attested  by the key {key}, in every store"));
+    }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::Layout;
 use crate::disk::{self, FileState, if_exists, staged};
+use crate::json::Object;
 use crate::oci::tags::{self, LAYOUT};
 use crate::oci::{INDEX, Repository, Tags};
 use crate::store::Error;
@@ -85,11 +86,9 @@ fn has_version(directory: &Path) -> bool {
 
 /// Whether bytes are those of an index. Packages are zips, and checksum documents begin with a digit.
 fn is_index(bytes: &[u8]) -> bool {
-    let media_type = INDEX.as_bytes();
-    bytes.starts_with(b"{")
-        && bytes
-            .windows(media_type.len())
-            .any(|part| part == media_type)
+    // What is attached to an index names its type, too.
+    let media_type = Object::parse(bytes).and_then(|mut manifest| manifest.text("mediaType"));
+    media_type.is_ok_and(|media_type| media_type == INDEX)
 }
 
 /// Creates the file `oci-layout` unless it exists, after an `index.json` without tags. Only called where [`Layout::index`] succeeded, so no tag

@@ -1,0 +1,138 @@
+//! Attests a version that this run verified.
+//!
+//! The attestation is attached to the index before the tag of the version moves to it, so that readers that require one never see a version without.
+
+use std::time::SystemTime;
+
+use super::{Digest, Problem, RawManifest, Release, RepoMut, Tag, Verified, attach};
+use crate::attestation::{Attesting, Claim};
+use crate::blob::{BlobSource as _, Memory, ReadError};
+use crate::event::Warning;
+use crate::oci::attestation::build;
+use crate::oci::{ATTESTATION, Descriptor, EMPTY_BYTES, Index, Part, Refusal, referrers};
+use crate::store::{self, Lookup, PutError, Repo};
+use crate::trust::{Checksums, ReleaseId};
+
+/// Attests an index that the repository has or is about to have, unless its attestation is there. Returns whether it was not, or why it cannot be
+/// attested.
+pub(super) async fn attest<L>(
+    release: &Verified<Release<L>>,
+    index: &RawManifest,
+    to: &RepoMut,
+    attesting: &Attesting,
+    (now, dry_run): (SystemTime, bool),
+) -> Result<Result<bool, Warning>, Problem> {
+    let digest = index.expected.digest;
+    let Some(mut claim) = claim(release, digest, to) else {
+        let status = release.authentication().without_notes();
+        let why = format!("{status}, which proves no more than its store or source says");
+        return Ok(Err(Warning::NotAttested(why)));
+    };
+    let meaning = attesting.meaning(&claim.name, &digest);
+    if is_attested(&to.attached(&digest).await?, &meaning) {
+        return Ok(Ok(false));
+    }
+    match others(release, index, to).await? {
+        Some(others) => claim.packages.extend(others),
+        None => {
+            let why = "the store has packages of it that its checksum document does not cover";
+            return Ok(Err(Warning::NotAttested(why.to_owned())));
+        }
+    }
+    let Some(bundle) = attesting.seal(&claim, now).map(Memory::new) else {
+        let why = "this machine gives no random numbers".to_owned();
+        return Ok(Err(Warning::NotAttested(why)));
+    };
+    let manifest = build(bundle.expected(), index, meaning, now)?;
+    let entry = referrers::entry(&manifest, &digest).map_err(store::Error::from)?;
+    let unread = |source| store::Error::from(Refusal::unread(Part::Manifest, source));
+    let list = referrers::list(&Vec::from_iter(entry)).map_err(unread)?;
+    let below = async || {
+        if dry_run {
+            return Ok::<_, Problem>(());
+        }
+        put(&Memory::new(EMPTY_BYTES), to).await?;
+        put(&bundle, to).await?;
+        Ok(to.put_manifest(&manifest).await?)
+    };
+    let tag = Tag::of_referrers(&digest);
+    match attach(to, (&tag, &digest), &list, dry_run, below).await {
+        Ok(_) => Ok(Ok(true)),
+        Err(Problem::Store(error)) if is_refusal(&error) => {
+            Ok(Err(Warning::NotAttested(error.to_string())))
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+/// What this run found out about a version; `None` if nothing vouches for the key but the store or source itself.
+pub fn claim<L>(release: &Verified<Release<L>>, index: Digest, repo: &Repo) -> Option<Claim> {
+    let (signer, anchor) = Claim::proven(release.authentication())?;
+    let documents = [
+        release.checksums.as_ref().map(|one| &*one.bytes),
+        release.signature().map(|one| &*one.bytes),
+        release.certificate(),
+    ];
+    let packages = release.packages.iter();
+    let packages = packages.map(|one| (one.file_name.clone(), one.expected.digest));
+    Some(Claim {
+        name: format!("{}@{}", release.provider, release.version),
+        index,
+        packages: packages.collect(),
+        repository: repo.repository().to_string(),
+        inputs: documents.into_iter().flatten().map(Digest::of).collect(),
+        signer,
+        anchor,
+    })
+}
+
+/// Whether a list has the attestation with this meaning.
+pub(crate) fn is_attested(listed: &[Descriptor], meaning: &str) -> bool {
+    let mut meanings = listed
+        .iter()
+        .filter_map(|one| one.annotations.get(ATTESTATION));
+    meanings.any(|one| one == meaning)
+}
+
+/// The names and digests of the packages that the index has besides those of the release; `None` if the release does not cover one.
+async fn others<L>(
+    release: &Verified<Release<L>>,
+    index: &RawManifest,
+    to: &RepoMut,
+) -> Result<Option<Vec<(String, Digest)>>, Problem> {
+    let index = Index::read(index).map_err(store::Error::from)?;
+    let mut entries = index.platforms().map_err(store::Error::from)?;
+    let ours = release.packages.iter().map(|package| &package.platform);
+    entries.retain(|(platform, _)| !ours.clone().any(|one| one == platform));
+    let subject = ReleaseId::of(release);
+    let packages = to.packages(&entries).await?;
+    let named = packages.iter().map(|package| {
+        let zip = package.layer.expected.digest;
+        let mut lines = release.checksums().into_iter().flat_map(Checksums::lines);
+        let is_it = |(name, digest): &(&str, Digest)| {
+            *digest == zip && subject.platform_of(name).as_ref() == Some(&package.platform)
+        };
+        lines.find(is_it).map(|(name, _)| (name.to_owned(), zip))
+    });
+    Ok(named.collect())
+}
+
+async fn put(blob: &Memory, to: &RepoMut) -> Result<(), store::Error> {
+    let (what, digest) = (Part::Blob, blob.expected().digest);
+    let put = to.put_blob(blob, Lookup::First).await;
+    put.map(drop).map_err(|error| match error {
+        PutError::Store(error) => error,
+        PutError::Source(ReadError::Blob(source)) => store::Error::reading(what, digest, source),
+    })
+}
+
+/// Whether a registry does not take an attestation, whoever asks: some refuse manifests with a subject.
+fn is_refusal(error: &store::Error) -> bool {
+    match error {
+        store::Error::Unwelcome { .. } | store::Error::Immutable { .. } => true,
+        store::Error::Registry { status, .. } => {
+            matches!(status, 400 | 404 | 405 | 406 | 415 | 422)
+        }
+        _ => false,
+    }
+}
