@@ -77,6 +77,7 @@ pub fn install_from(
         trust: TrustOptions {
             policy: Policy::default(),
             require_pinned: false,
+            attestation: None,
             now: SystemTime::now(),
         },
         dry_run: false,

@@ -14,6 +14,10 @@ mod support;
 /// The order of modules, and the size of files.
 mod architecture;
 
+/// Attestations of what was verified.
+#[cfg(unix)]
+mod attestation;
+
 /// Bundles: one tar for a disk.
 #[cfg(unix)]
 mod bundle;

@@ -207,6 +207,7 @@ impl User {
             rechecks: false,
             others: OtherWriters::Possible,
             evidence_policy: EvidencePolicy::of_writing(&request.rule),
+            attesting: None,
         };
         push::push(&request, destination, &options, &quiet()).await
     }
@@ -224,6 +225,7 @@ impl User {
             trust: TrustOptions {
                 policy: Policy::default(),
                 require_pinned: false,
+                attestation: None,
                 now: SystemTime::now(),
             },
             dry_run: false,

@@ -1,0 +1,234 @@
+use serde_json::json;
+
+use super::{BUNDLE, DEMO, ID, NAME, SUMMARY, Site, trust};
+use crate::support::layout::digest;
+use crate::support::registry::{Fault, Seen};
+use crate::support::signer::Signer;
+use crate::support::tamper;
+
+fn hex(digest: &str) -> &str {
+    digest.strip_prefix("sha256:").unwrap()
+}
+
+#[test]
+fn a_push_states_what_it_verified_and_where() {
+    let site = Site::attested();
+    let index = site.index("1.0.0");
+    let statement = site.statement("1.0.0");
+    assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
+    assert_eq!(statement["predicateType"], SUMMARY);
+    let subjects = statement["subject"].as_array().unwrap();
+    let first = json!({"name": format!("{DEMO}@1.0.0"), "digest": {"sha256": hex(&index)}});
+    assert_eq!(subjects[0], first);
+    for subject in &subjects[1..] {
+        let file = subject["name"].as_str().unwrap();
+        let zip = std::fs::read(site.author.scene.path("dist").join(file)).unwrap();
+        assert_eq!(subject["digest"]["sha256"], hex(&digest(&zip)));
+    }
+    assert_eq!(subjects.len(), 3);
+    let predicate = &statement["predicate"];
+    assert_eq!(predicate["verifier"]["id"], ID);
+    assert_eq!(predicate["verificationResult"], "PASSED");
+    let levels = json!(["SLSA_BUILD_LEVEL_UNEVALUATED", "TFOCI_SIGNATURE_PINNED"]);
+    assert_eq!(predicate["verifiedLevels"], levels);
+    let resource = format!("{}/{NAME}", site.registry.host());
+    assert_eq!(predicate["resourceUri"], resource);
+    let sums = std::fs::read(
+        site.author
+            .scene
+            .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS"),
+    );
+    let input = json!({"digest": {"sha256": hex(&digest(&sums.unwrap()))}});
+    assert_eq!(predicate["inputAttestations"][0], input);
+    let own = &predicate[format!("{ID}#signature")];
+    assert_eq!(own["signer"], Signer::acme().fingerprint());
+    assert_eq!(own["anchor"], "pinned");
+    let rule = digest(own["rule"].to_string().as_bytes());
+    assert_eq!(predicate["policy"]["digest"]["sha256"], hex(&rule));
+    let (manifest, _) = &site.attached("1.0.0")[0];
+    assert_eq!(manifest["artifactType"], BUNDLE);
+    assert_eq!(manifest["layers"][0]["mediaType"], BUNDLE);
+    let annotations = &manifest["annotations"];
+    assert_eq!(annotations["dev.sigstore.bundle.content"], "dsse-envelope");
+    assert_eq!(annotations["dev.sigstore.bundle.predicateType"], SUMMARY);
+    site.verify(&format!("--attestation-id {ID}")).succeeds();
+}
+
+/// Readers that require it never see a version without it.
+#[test]
+fn it_is_there_before_the_tag() {
+    for lists in [true, false] {
+        let site = Site::new(lists);
+        site.push("").succeeds();
+        let attestation = site.attached("1.0.0")[0].0.to_string();
+        let attestation = format!("manifests/{}", digest(attestation.as_bytes()));
+        let seen = site.registry.seen();
+        let puts: Vec<&str> = seen
+            .iter()
+            .filter(|one| one.method == "PUT" && one.path.contains("/manifests/"))
+            .map(|one| &*one.path)
+            .collect();
+        let at = |end: &str| puts.iter().position(|path| path.ends_with(end));
+        let index = format!("manifests/sha256-{}", hex(&site.index("1.0.0")));
+        let by_digest = |path: &&str| path.contains("/manifests/sha256:");
+        assert!(puts.iter().any(by_digest), "{attestation}");
+        assert_eq!(at(&index).is_some(), !lists);
+        assert_eq!(at("manifests/1.0.0"), Some(puts.len() - 1), "{puts:?}");
+    }
+}
+
+#[test]
+fn another_run_asks_for_the_list_and_writes_nothing() {
+    for lists in [true, false] {
+        let site = Site::new(lists);
+        site.tfoci(&format!(
+            "push dist --provider {NAME} --key acme.asc --to [REG]"
+        ))
+        .succeeds();
+        site.requests();
+        site.tfoci(&format!(
+            "push dist --provider {NAME} --key acme.asc --to [REG]"
+        ))
+        .succeeds();
+        let without = site.requests();
+        let run = site.push("--dry-run").succeeds();
+        assert!(run.stderr.contains("Would"), "{}", run.stderr);
+        assert!(site.attached("1.0.0").is_empty());
+        let run = site.push("").succeeds();
+        assert!(run.stderr.contains("Updated"), "{}", run.stderr);
+        let before = site.attached("1.0.0");
+        assert_eq!(before.len(), 1);
+        site.requests();
+        let run = site.push("").succeeds();
+        assert!(run.stderr.contains("Present"), "{}", run.stderr);
+        assert_eq!(site.attached("1.0.0"), before);
+        let mut more = site.requests();
+        for one in &without {
+            more.remove(more.iter().position(|more| more == one).unwrap());
+        }
+        let index = site.index("1.0.0");
+        let list = format!("GET /v2/{NAME}/referrers/{index}");
+        let tag = format!("GET /v2/{NAME}/manifests/sha256-{}", hex(&index));
+        let expected = match lists {
+            true => vec![list],
+            false => vec![tag, list],
+        };
+        assert_eq!(more, expected);
+        // Another key or name states something else.
+        let key = "--attest other.pem --attest-id https://other.example";
+        let push = format!("push dist --provider {NAME} --key acme.asc --to [REG] {key}");
+        site.tfoci(&push).succeeds();
+        assert_eq!(site.attached("1.0.0").len(), 2);
+        site.verify("").succeeds();
+    }
+}
+
+/// The rule counts, and not how its key is named.
+#[test]
+fn a_rule_that_changes_is_attested_anew() {
+    let site = Site::attested();
+    let by = |more: &str| {
+        trust(&site.author.scene, more);
+        site.tfoci(&format!(
+            "push dist --provider {NAME} --trust trust.toml --to [REG] [ATTEST]"
+        ))
+        .succeeds();
+        site.attached("1.0.0").len()
+    };
+    site.author.scene.write("keys/none", "");
+    let key = format!("keys/{}.asc", Signer::acme().fingerprint());
+    site.author
+        .scene
+        .write(key, Signer::acme().public_armored());
+    assert_eq!(by(""), 1);
+    assert_eq!(by("expired = \"refuse\""), 2);
+    assert_eq!(by("expired = \"refuse\""), 2);
+}
+
+/// Nobody but the store vouches for a key that lies beside the version, so that a copy attests it only with a pin.
+#[test]
+fn a_copy_attests_what_it_can_prove() {
+    let site = Site::new(true);
+    site.author.push(&[]).succeeds();
+    let copy = "copy acme/demo --from oci-layout:store --to [REG] [ATTEST]";
+    let run = site.tfoci(copy).succeeds();
+    assert_eq!(
+        run.stderr.matches("not attested").count(),
+        1,
+        "{}",
+        run.stderr
+    );
+    assert!(site.attached("1.0.0").is_empty());
+    site.tfoci(&format!("{copy} --key acme.asc")).succeeds();
+    assert_eq!(site.statement("1.0.0")["predicate"]["verifier"]["id"], ID);
+    // A bundle and a layout carry it on, byte for byte.
+    let before = site.attached("1.0.0");
+    site.tfoci("copy acme/demo --from [REG] --to bundle:all.tar")
+        .succeeds();
+    let to = "--key acme.asc --to oci-layout:carried [ATTEST]";
+    let run = site
+        .tfoci(&format!("copy acme/demo --from bundle:all.tar {to}"))
+        .succeeds();
+    assert!(!run.stderr.contains("not attested"), "{}", run.stderr);
+    let verify = "--key acme.asc --attestation-key mirror.pub";
+    for store in ["bundle:all.tar", "oci-layout:carried"] {
+        site.tfoci(&format!("verify acme/demo --from {store} {verify}"))
+            .succeeds();
+    }
+    let layout = site.author.scene.path("carried").join(DEMO);
+    let list = site.index("1.0.0").replace(':', "-");
+    let list = tamper::document(&layout, &tamper::tagged(&layout, &list));
+    let mut entries = list["manifests"].as_array().unwrap().iter();
+    let carried = &before[0].0["layers"];
+    assert!(entries.any(|entry| tamper::document(&layout, entry)["layers"] == *carried));
+    site.tfoci("copy acme/demo --from oci-layout:carried --to bundle:own.tar [ATTEST]")
+        .exits(2);
+}
+
+#[test]
+fn an_unsigned_release_is_never_attested() {
+    let site = Site::new(true);
+    site.author.with_pushed_unsigned();
+    let run = site
+        .tfoci("copy acme/demo --from oci-layout:store --to [REG] [ATTEST]")
+        .succeeds();
+    assert!(run.stderr.contains("not attested"), "{}", run.stderr);
+    assert!(site.attached("1.0.0").is_empty());
+}
+
+#[test]
+fn a_registry_that_refuses_a_subject_takes_the_version() {
+    let site = Site::new(true);
+    // The attestation is written before the manifests of the platforms.
+    let is_put = |seen: &Seen| seen.method == "PUT" && seen.path.contains("/manifests/sha256:");
+    site.registry.fault(1, is_put, Fault::status(405));
+    let run = site.push("").succeeds();
+    assert!(run.stderr.contains("not attested"), "{}", run.stderr);
+    assert!(site.attached("1.0.0").is_empty());
+    site.verify("").exits(3);
+}
+
+#[test]
+fn keys_come_from_files_and_variables() {
+    let site = Site::new(true);
+    let author = &site.author;
+    author.scene.write(
+        "encrypted.pem",
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
+    );
+    for options in [
+        "--attest mirror.pem",
+        &format!("--attest-id {ID}"),
+        &format!("--attest mirror.pub --attest-id {ID}"),
+        &format!("--attest encrypted.pem --attest-id {ID}"),
+        &format!("--attest mirror.pem --attest-id {ID}#x"),
+        "--attest mirror.pem --attest-id mirror",
+    ] {
+        let push = format!("push dist --provider {NAME} --key acme.asc --to oci-layout:out");
+        let run = site.tfoci(&format!("{push} {options}")).exits(2);
+        let seed = super::MirrorKey::new(1).private();
+        let secret = seed.lines().nth(1).unwrap();
+        assert!(!run.stderr.contains(secret), "{}", run.stderr);
+    }
+    assert!(!author.scene.path("out").exists());
+}
