@@ -25,11 +25,17 @@ impl RequiredAttestation {
         PublicKey::parse(&self.pem)
     }
 
-    /// Checks the bundle of an attestation: signature, kind, subject, mirror and result.
+    /// Checks the bundle of an attestation: signature, kind, subject, mirror, result, and the checksum document beside the version, if there is one.
     ///
     /// # Errors
     /// It does not say that this mirror verified this version.
-    pub fn check(&self, bundle: &[u8], name: &str, index: &Digest) -> Result<(), Fault> {
+    pub fn check(
+        &self,
+        bundle: &[u8],
+        name: &str,
+        index: &Digest,
+        checksums: Option<&Digest>,
+    ) -> Result<(), Fault> {
         let key = self.key().map_err(|_| Fault::OtherKey)?;
         let statement = open(bundle, Some(&key))?;
         let subjects = statement.get("subject").and_then(Value::as_array);
@@ -42,6 +48,11 @@ impl RequiredAttestation {
         let subject = [name, &hex];
         let found = subjects.iter().find(|one| **one == subject);
         let found = found.or(subjects.first()).unwrap_or(&["", ""]);
+        let inputs = statement.pointer("/predicate/inputAttestations");
+        let inputs = inputs.and_then(Value::as_array).into_iter().flatten();
+        let mut inputs = inputs.map(|one| text(one, "/digest/sha256"));
+        let document = checksums.map(Digest::hex).unwrap_or_default();
+        let is_input = checksums.is_none() || inputs.any(|one| one == document);
         for (what, expected, received) in [
             ("type", STATEMENT, text(&statement, "/_type")),
             (
@@ -51,6 +62,11 @@ impl RequiredAttestation {
             ),
             ("subject", name, found[0]),
             ("digest", &hex, found[1]),
+            (
+                "checksum document",
+                &document,
+                if is_input { &document } else { "" },
+            ),
             (
                 "verifier",
                 id.unwrap_or(if own.is_empty() { "a URI" } else { own }),

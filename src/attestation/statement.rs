@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::SigningKey;
 use super::bundle::seal;
-use crate::authentication::{Anchor, Authentication, Status};
+use crate::authentication::Anchor;
 use crate::date::timestamp;
 use crate::digest::Digest;
 use crate::fingerprint::Fingerprint;
@@ -85,14 +85,6 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The key and its anchor, if they prove more than what the store says of itself: whoever can write to a store can choose the key beside a version.
-    pub fn proven(authentication: &Authentication) -> Option<(Fingerprint, Anchor)> {
-        let anchor = authentication.anchor?;
-        let is_proven = authentication.status == Status::Signed && anchor != Anchor::Embedded;
-        let signer = authentication.fingerprint.clone();
-        Some((signer.filter(|_| is_proven)?, anchor))
-    }
-
     /// The predicate, as the mirror `id` states it.
     pub fn predicate(&self, id: &str, rule: &Value, origin: &str, now: SystemTime) -> Value {
         let hex = |digest: &Digest| json!({"digest": {digest.algorithm().as_str(): digest.hex()}});

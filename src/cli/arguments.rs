@@ -194,9 +194,14 @@ pub(super) struct Trust {
 pub(super) struct Attest {
     /// Attest the versions that this run verifies, with this private key
     ///
-    /// The PEM of an unencrypted key in PKCS#8, ECDSA P-256 or Ed25519. Only a version whose key is pinned, locked or from its origin is attested.
+    /// The PEM of an unencrypted key in PKCS#8, ECDSA P-256 or Ed25519. Only a version whose key is pinned, or comes from its origin, is attested.
     /// `tfoci help trust` says what that proves.
-    #[arg(long, value_name = "KEY", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "KEY",
+        allow_hyphen_values = true,
+        hide_short_help = true
+    )]
     pub(super) attest: Option<PathBuf>,
     /// The URI that names this mirror in its attestations
     ///

@@ -188,7 +188,7 @@ async fn attestations(
     trust: &TrustOptions,
 ) -> Result<Vec<InspectedAttestation>, CommandError> {
     let rule = trust.rule_for(&stored.provider).map_err(Failure::from)?;
-    let required = rule.attestation.as_ref();
+    let required = &rule.attestations;
     let name = format!("{}@{version}", stored.provider);
     let bundles = stored.repo.attestations(&index).await;
     let bundles = bundles.map_err(|error| stored.failure(Some(version), error.into()))?;
@@ -200,7 +200,8 @@ async fn attestations(
         };
         let mirror = text("/predicate/verifier/id");
         let own = format!("/predicate/{}#signature", mirror.replace('/', "~1"));
-        let checked = required.filter(|one| one.check(bundle, &name, &index).is_ok());
+        let mut required = required.iter();
+        let checked = required.find(|one| one.check(bundle, &name, &index, None).is_ok());
         Some(InspectedAttestation {
             time: text("/predicate/timeVerified"),
             origin: text(&format!("{own}/origin")),
@@ -317,7 +318,7 @@ fn print(inspection: &Inspection, printer: &Printer) {
         let checked = key.map_or_else(|| "not checked".to_owned(), |key| format!("attested {key}"));
         let rule = printable(&one.rule.to_string());
         printer.result(&format!(
-            "attestation     {time} by {mirror}, from {origin}, {checked}, rule {rule}"
+            "attestation     {checked}: {time} by {mirror}, from {origin}, rule {rule}"
         ));
     }
     let platforms = inspection

@@ -81,7 +81,7 @@ pub(super) struct Arguments {
     /// Refuse versions that this mirror has not attested: its public key (PEM)
     ///
     /// It is required besides everything else. `tfoci help trust` says what an attestation proves.
-    #[arg(long, value_name = "PUB")]
+    #[arg(long, value_name = "PUB", allow_hyphen_values = true)]
     attestation_key: Option<PathBuf>,
     /// The URI of that mirror, if its key attests for others, too
     #[arg(long, value_name = "URI", requires = "attestation_key")]

@@ -40,6 +40,8 @@ impl HelperRun<'_> {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
+            // The private key of attestations is not for helpers.
+            .env_remove("TFOCI_ATTEST_KEY")
             .kill_on_drop(true);
         let helper = || self.helper.to_owned();
         let broken = |source| Error::HelperStart {

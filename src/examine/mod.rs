@@ -145,7 +145,7 @@ impl TrustOptions {
             });
         }
         let mut rule = given.unwrap_or_else(Rule::reading);
-        rule.attestation = self.attestation.clone().or(rule.attestation);
+        rule.attestations.extend(self.attestation.clone());
         Ok(rule)
     }
 

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use futures_util::{FutureExt as _, future};
 
 use super::{Examined, StoredProvider, TrustOptions};
-use crate::attestation::RequiredAttestation;
 use crate::authentication::Note;
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
@@ -16,7 +15,7 @@ use crate::place::Place;
 use crate::platform::Platforms;
 use crate::prove::prove;
 use crate::store::{self, Artifact, StoreBlob, StoredEvidence, StoredPackage, artifact};
-use crate::trust;
+use crate::trust::{self, Rule};
 use crate::version::Version;
 
 /// How often a version in a layout is read while it seems half replaced. Both of its tags move at once there.
@@ -144,8 +143,10 @@ impl StoredProvider {
     ) -> Result<Examined<StoreBlob>, Problem> {
         let rule = trust.rule_for(&self.provider)?;
         let tag = Tag::of_version(version)?;
-        let raw = evidence.as_ref().ok().and_then(Option::as_ref);
-        let raw = raw.map(|stored| stored.raw.clone());
+        let stored = evidence.as_ref().ok().and_then(Option::as_ref);
+        let raw = stored.map(|stored| stored.raw.clone());
+        let checksums = stored.and_then(|stored| stored.evidence.checksums.as_deref());
+        let checksums = checksums.map(Digest::of);
         let (protocols, proof) = match evidence {
             Ok(stored) => {
                 let protocols = stored.as_ref();
@@ -177,19 +178,17 @@ impl StoredProvider {
         // Two addresses may have one repository, and no signature covers the address. Keys are required of this provider, not of that other one.
         let other = Problem::of_another(&artifact.index, &self.provider);
         let other = other.filter(|_| rule.pinned());
-        let denied = trust
-            .policy
-            .denied
-            .check(&self.provider, version, trust.now);
+        let denied = &trust.policy.denied;
+        let denied = denied.check(&self.provider, version, trust.now);
         let refused = denied.err().map(Problem::from).or(other);
         let proof = refused.map_or(proof, Err);
-        let index = &artifact.raw.expected.digest;
-        let (attested, proof) = match (&rule.attestation, proof) {
-            (Some(required), Ok(release)) => {
-                let attested = self.attested(version, index, required).await;
-                (attested.as_ref().ok().cloned(), attested.map(|_| release))
-            }
-            (_, proof) => (None, proof),
+        let attested = match &proof {
+            Ok(_) => self.attested(version, &artifact, checksums, &rule).await,
+            Err(_) => Ok(None),
+        };
+        let (attested, proof) = match attested {
+            Ok(key) => (key, proof),
+            Err(problem) => (None, Err(problem)),
         };
         Ok(Examined {
             version: version.clone(),
@@ -203,26 +202,33 @@ impl StoredProvider {
         })
     }
 
-    /// The id of the key that attests a version.
+    /// The id of the last key that has to attest a version, if all of them do.
     async fn attested(
         &self,
         version: &Version,
-        index: &Digest,
-        required: &RequiredAttestation,
-    ) -> Result<String, Problem> {
-        let key = required.key().map(|key| key.id()).unwrap_or_default();
-        let name = format!("{}@{version}", self.provider);
-        let mut best = None;
-        for bundle in self.repo.attestations(index).await? {
-            match required.check(&bundle, &name, index) {
-                Ok(()) => return Ok(key),
-                Err(fault) => best = best.max(Some(fault)),
-            }
+        artifact: &Artifact,
+        checksums: Option<Digest>,
+        rule: &Rule,
+    ) -> Result<Option<String>, Problem> {
+        if rule.attestations.is_empty() {
+            return Ok(None);
         }
-        Err(match best {
-            Some(fault) => trust::Error::Attestation { key, fault }.into(),
-            None => trust::Error::NotAttested { key }.into(),
-        })
+        let index = &artifact.raw.expected.digest;
+        let bundles = self.repo.attestations(index).await?;
+        let (name, mut last) = (format!("{}@{version}", self.provider), None);
+        for required in &rule.attestations {
+            let key = required.key().map(|key| key.id()).unwrap_or_default();
+            let check = |bundle: &Vec<u8>| required.check(bundle, &name, index, checksums.as_ref());
+            let checked: Vec<_> = bundles.iter().map(check).collect();
+            if !checked.iter().any(Result::is_ok) {
+                return Err(match checked.into_iter().filter_map(Result::err).max() {
+                    Some(fault) => trust::Error::Attestation { key, fault }.into(),
+                    None => trust::Error::NotAttested { key }.into(),
+                });
+            }
+            last = Some(key);
+        }
+        Ok(last)
     }
 
     async fn packages(

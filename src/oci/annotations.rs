@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{ATTESTATION, PACKAGE, PREDICATE, PROTOCOLS, TITLE, VERSION};
+use super::{ATTESTATION, CREATED, PACKAGE, PREDICATE, PROTOCOLS, TITLE, VERSION};
 use crate::json::{self, Object};
 
 /// The annotation in `index.json` that contains the tag of a descriptor.
 pub(crate) const REF_NAME: &str = "org.opencontainers.image.ref.name";
 /// The annotations that tfoci reads. A duplicate of one of them is an error, because parsers differ in which one they use.
-pub(super) const READ: [&str; 7] = [
+pub(super) const READ: [&str; 8] = [
     PACKAGE,
     PROTOCOLS,
     TITLE,
@@ -17,6 +17,7 @@ pub(super) const READ: [&str; 7] = [
     REF_NAME,
     ATTESTATION,
     PREDICATE,
+    CREATED,
 ];
 
 /// Removes and returns `annotations`. Their names are case-sensitive. If tfoci does not read a duplicate annotation, the last one is used,

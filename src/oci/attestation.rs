@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::manifest::Written;
-use super::{ATTESTATION, Descriptor, Error, MANIFEST, PREDICATE, RawManifest, write};
+use super::{ATTESTATION, CREATED, Descriptor, Error, MANIFEST, PREDICATE, RawManifest, write};
 use crate::attestation::{BUNDLE, PREDICATE_TYPE};
 use crate::date::timestamp;
 use crate::release::Expected;
@@ -23,7 +23,7 @@ pub fn build(
     let annotations = [
         ("dev.sigstore.bundle.content", "dsse-envelope".to_owned()),
         (PREDICATE, PREDICATE_TYPE.to_owned()),
-        ("org.opencontainers.image.created", timestamp(now)),
+        (CREATED, timestamp(now)),
         (ATTESTATION, meaning),
     ];
     let annotations = annotations.map(|(name, value)| (name.to_owned(), value));

@@ -121,6 +121,8 @@ pub const PACKAGE: &str = "org.tfoci.package";
 pub const PROTOCOLS: &str = "org.tfoci.protocols";
 /// The annotation for the digest of what is attested, apart from when. By it, a list of referrers tells whether an attestation is there.
 pub const ATTESTATION: &str = "org.tfoci.attestation";
+/// When something was made.
+pub const CREATED: &str = "org.opencontainers.image.created";
 /// Cosign's annotation for the type of the predicate.
 pub const PREDICATE: &str = "dev.sigstore.bundle.predicateType";
 

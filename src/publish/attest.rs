@@ -20,7 +20,7 @@ pub(super) async fn attest<L>(
     index: &RawManifest,
     to: &RepoMut,
     attesting: &Attesting,
-    (now, dry_run): (SystemTime, bool),
+    (now, dry_run, keeps_evidence): (SystemTime, bool, bool),
 ) -> Result<Result<bool, Warning>, Problem> {
     let digest = index.expected.digest;
     let Some(mut claim) = claim(release, digest, to) else {
@@ -38,6 +38,12 @@ pub(super) async fn attest<L>(
             let why = "the store has packages of it that its checksum document does not cover";
             return Ok(Err(Warning::NotAttested(why.to_owned())));
         }
+    }
+    // Readers compare the inputs with the evidence beside the version.
+    let own = release.checksums.as_ref().map(|one| &one.bytes);
+    if keeps_evidence && stored_checksums(release, to).await?.as_ref() != own {
+        let why = "the store keeps another checksum document";
+        return Ok(Err(Warning::NotAttested(why.to_owned())));
     }
     let Some(bundle) = attesting.seal(&claim, now).map(Memory::new) else {
         let why = "this machine gives no random numbers".to_owned();
@@ -67,7 +73,10 @@ pub(super) async fn attest<L>(
 
 /// What this run found out about a version; `None` if nothing vouches for the key but the store or source itself.
 pub fn claim<L>(release: &Verified<Release<L>>, index: Digest, repo: &Repo) -> Option<Claim> {
-    let (signer, anchor) = Claim::proven(release.authentication())?;
+    let authentication = release.authentication();
+    let signer = authentication.fingerprint.clone();
+    // Whoever can write to a store can choose the key beside a version, and a lock file proves packages only.
+    let signer = signer.filter(|_| release.is_key_known())?;
     let documents = [
         release.checksums.as_ref().map(|one| &*one.bytes),
         release.signature().map(|one| &*one.bytes),
@@ -82,8 +91,17 @@ pub fn claim<L>(release: &Verified<Release<L>>, index: Digest, repo: &Repo) -> O
         repository: repo.repository().to_string(),
         inputs: documents.into_iter().flatten().map(Digest::of).collect(),
         signer,
-        anchor,
+        anchor: authentication.anchor?,
     })
+}
+
+/// The checksum document that the repository has for a version.
+async fn stored_checksums<L>(
+    release: &Verified<Release<L>>,
+    to: &RepoMut,
+) -> Result<Option<Vec<u8>>, Problem> {
+    let stored = to.evidence(&Tag::of_evidence(&release.version)?).await?;
+    Ok(stored.and_then(|stored| stored.evidence.checksums))
 }
 
 /// Whether a list has the attestation with this meaning.
@@ -131,7 +149,7 @@ fn is_refusal(error: &store::Error) -> bool {
     match error {
         store::Error::Unwelcome { .. } | store::Error::Immutable { .. } => true,
         store::Error::Registry { status, .. } => {
-            matches!(status, 400 | 404 | 405 | 406 | 415 | 422)
+            matches!(status, 400 | 402..=428 | 430..=499 | 501)
         }
         _ => false,
     }

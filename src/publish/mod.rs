@@ -252,7 +252,7 @@ async fn attested<B>(
         return Ok(false);
     };
     let index = &publication.index.content.root;
-    let when = (options.now, options.dry_run);
+    let when = (options.now, options.dry_run, publication.evidence.is_none());
     let attested = attest(edition.release, index, to, attesting, when).await?;
     Ok(attested.unwrap_or_else(|warning| {
         let subject = edition.subject.clone();

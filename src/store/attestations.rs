@@ -1,9 +1,11 @@
 //! The attestations of a version, as cosign and tfoci attach them to its index.
 
+use std::cmp::Reverse;
+
 use super::{At, Error, Repo};
 use crate::attestation::{BUNDLE, LARGEST, MOST, PREDICATE_TYPE};
 use crate::digest::Digest;
-use crate::oci::{ATTESTATION, Descriptor, PREDICATE, Part, Refusal, Tag, parts};
+use crate::oci::{ATTESTATION, CREATED, Descriptor, PREDICATE, Part, Refusal, Tag, parts};
 
 impl Repo {
     /// The descriptors of what is attached to a manifest, as the registry lists them, or else the list below its tag.
@@ -25,14 +27,21 @@ impl Repo {
     /// # Errors
     /// The store fails.
     pub async fn attestations(&self, index: &Digest) -> Result<Vec<Vec<u8>>, Error> {
-        let mut entries = self.attached(index).await?;
+        let mut entries = match self.attached(index).await {
+            // A list that cannot be read has nothing that counts.
+            Err(error) if error.is_damage() => Vec::new(),
+            attached => attached?,
+        };
         entries.retain(|entry| {
             let predicate = entry.annotations.get(PREDICATE);
             entry.artifact_type.as_deref() == Some(BUNDLE)
                 && predicate.is_none_or(|one| one == PREDICATE_TYPE)
         });
-        // Other tools attach bundles, too, with SBOMs for example.
-        entries.sort_by_key(|entry| !entry.annotations.contains_key(ATTESTATION));
+        // Other tools attach bundles, too, with SBOMs for example. A mirror attests anew when its rule or key changes.
+        entries.sort_by_cached_key(|entry| {
+            let created = entry.annotations.get(CREATED).cloned();
+            Reverse((entry.annotations.contains_key(ATTESTATION), created))
+        });
         let mut found = Vec::new();
         for entry in entries.iter().take(MOST) {
             match self.bundle_in(entry).await {

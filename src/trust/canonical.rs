@@ -21,7 +21,7 @@ impl Rule {
                 Err(_) => drop(keys.insert(Digest::of(&ring.bytes).to_string())),
             }
         }
-        let attestation = self.attestation.as_ref().map(|required| {
+        let attestation = self.attestations.first().map(|required| {
             let key = required.key().map(|key| key.id()).unwrap_or_default();
             json!({"id": required.id, "key": key})
         });

@@ -72,6 +72,8 @@ struct Proof {
     checksums: Option<Checksums>,
     signature: Option<Document>,
     signer: Option<KeyDescription>,
+    /// Whether the key is pinned, or its origin served it over verified TLS, whatever a lock file says.
+    is_key_known: bool,
 }
 
 /// Verifies a release against a rule. `now` is the time used to decide whether a key has expired.
@@ -281,6 +283,7 @@ impl Proof {
             checksums,
             signature,
             signer,
+            is_key_known: matches!(anchor, Some(Anchor::Pinned | Anchor::Origin)),
         }
     }
 }
@@ -320,6 +323,11 @@ impl<L> Verified<Release<L>> {
     /// The certificate of the good signature, alone and armoured. The same keys always give the same bytes.
     pub fn certificate(&self) -> Option<&[u8]> {
         self.signer()?.certificate.as_deref()
+    }
+
+    /// Whether the good signature is by a key that is pinned, or that its origin served over verified TLS.
+    pub fn is_key_known(&self) -> bool {
+        self.1.is_key_known
     }
 
     /// The key of the good signature, as it describes itself.

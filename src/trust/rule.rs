@@ -25,8 +25,8 @@ pub struct Rule {
     pub expired: Expired,
     /// What to do with SHA-1 signatures of the checksum document.
     pub weak: Weak,
-    /// Whose attestation a version in a store needs besides. Origins and mirrors have none.
-    pub attestation: Option<RequiredAttestation>,
+    /// Whose attestations a version in a store needs besides, all of them. Origins and mirrors have none.
+    pub attestations: Vec<RequiredAttestation>,
 }
 
 impl Rule {

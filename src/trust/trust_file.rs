@@ -196,7 +196,7 @@ impl TrustFile {
             }
             if let Some((file, id)) = entry.attestation {
                 let pem = read(&file)?.unwrap_or_default();
-                rule.attestation = Some(RequiredAttestation { pem, id });
+                rule.attestations = vec![RequiredAttestation { pem, id }];
             }
             entries.push(PolicyEntry {
                 line: entry.line,
@@ -303,7 +303,7 @@ impl TrustEntry {
             unsigned: self.unsigned,
             expired: self.expired,
             weak: self.weak,
-            attestation: None,
+            attestations: Vec::new(),
         }
     }
 }

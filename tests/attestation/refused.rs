@@ -58,6 +58,10 @@ fn only_this_statement_by_this_key_counts() {
             "1.0.1",
         ),
         (altered(index, json!("0".repeat(64))), "0000"),
+        (
+            altered("/predicate/inputAttestations/0/digest/sha256", json!("00")),
+            "checksum document",
+        ),
         (altered("/predicate/verifier/id", json!("")), "a URI"),
         (
             altered("/predicate/verificationResult", json!("FAILED")),
@@ -232,4 +236,35 @@ fn serve_hides_what_is_not_attested() {
     std::fs::rename(store.scene.path("store2"), store.scene.path("store")).unwrap();
     server.until(&index, |reply| reply.text().contains("\"1.0.0\""));
     server.stop();
+}
+
+/// Attests the version that is there, by this key and in this name.
+fn attest(site: &Site, key: &str, id: &str) {
+    let push = format!("push dist --provider {NAME} --key acme.asc --to [REG]");
+    site.tfoci(&format!("{push} --attest {key} --attest-id {id}"))
+        .succeeds();
+}
+
+/// The option and the trust file require an attestation each.
+#[test]
+fn every_required_attestation_counts() {
+    let site = Site::attested();
+    trust(&site.author.scene, "require_attestation = \"other.pub\"");
+    site.verify("--trust trust.toml").exits(3);
+    attest(&site, "other.pem", ID);
+    site.verify("--trust trust.toml").succeeds();
+}
+
+/// A mirror attests anew whenever its rule, key or name changes.
+#[test]
+fn the_newest_attestations_are_read() {
+    for lists in [true, false] {
+        let site = Site::new(lists);
+        for at in 0..17 {
+            attest(&site, "mirror.pem", &format!("{ID}/{at}"));
+        }
+        attest(&site, "other.pem", ID);
+        site.tfoci("verify acme/demo --from [REG] --key acme.asc --attestation-key other.pub")
+            .succeeds();
+    }
 }

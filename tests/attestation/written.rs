@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::{BUNDLE, DEMO, ID, NAME, SUMMARY, Site, trust};
+use crate::support::author::Author;
 use crate::support::layout::digest;
 use crate::support::registry::{Fault, Seen};
 use crate::support::signer::Signer;
@@ -198,14 +199,110 @@ fn an_unsigned_release_is_never_attested() {
 
 #[test]
 fn a_registry_that_refuses_a_subject_takes_the_version() {
+    for status in [400, 405, 409, 413, 422, 501] {
+        let site = Site::new(true);
+        // The attestation is written before the manifests of the platforms.
+        let is_put = |seen: &Seen| seen.method == "PUT" && seen.path.contains("/manifests/sha256:");
+        site.registry.fault(1, is_put, Fault::status(status));
+        let run = site.push("").succeeds();
+        assert!(run.stderr.contains("not attested"), "{}", run.stderr);
+        assert!(site.attached("1.0.0").is_empty());
+        site.verify("").exits(3);
+        // It may have no lists of what is attached either.
+        let site = Site::new(true);
+        let is_list = |seen: &Seen| seen.path.contains("/referrers/");
+        site.registry.always(is_list, Fault::status(status));
+        site.push("").succeeds();
+    }
+}
+
+/// A lock file proves a package. It does not prove whose key lies beside it in the source store.
+#[test]
+fn a_lock_file_vouches_for_no_key() {
     let site = Site::new(true);
-    // The attestation is written before the manifests of the platforms.
-    let is_put = |seen: &Seen| seen.method == "PUT" && seen.path.contains("/manifests/sha256:");
-    site.registry.fault(1, is_put, Fault::status(405));
-    let run = site.push("").succeeds();
+    site.author.push(&[]).succeeds();
+    let layout = site.author.scene.path("store").join(DEMO);
+    let manifest = tamper::document(&layout, &tamper::tagged(&layout, "1.0.0"));
+    let platform = tamper::document(&layout, &manifest["manifests"][0]);
+    let zip = platform["layers"][0]["digest"].as_str().unwrap();
+    let zh = zip.replace("sha256:", "zh:");
+    let lock =
+        format!("provider \"{DEMO}\" {{\n  version = \"1.0.0\"\n  hashes = [\"{zh}\"]\n}}\n");
+    site.author.scene.write(".terraform.lock.hcl", lock);
+    let platform = &manifest["manifests"][0]["platform"];
+    let os = platform["os"].as_str().unwrap();
+    let arch = platform["architecture"].as_str().unwrap();
+    let locked = format!("--from-lock .terraform.lock.hcl --rebuild-index --platform {os}_{arch}");
+    let run = site
+        .tfoci(&format!(
+            "copy --from oci-layout:store --to [REG] [ATTEST] {locked}"
+        ))
+        .succeeds();
     assert!(run.stderr.contains("not attested"), "{}", run.stderr);
     assert!(site.attached("1.0.0").is_empty());
-    site.verify("").exits(3);
+}
+
+/// Programs that tfoci runs, and logs, do not get the private key.
+#[cfg(unix)]
+#[test]
+fn the_private_key_stays_here() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut author = Author::with_release();
+    let key = super::MirrorKey::new(1).private();
+    let secret = key.lines().nth(1).unwrap();
+    let helper = author.scene.write(
+        "bin/docker-credential-spy",
+        "#!/bin/sh\nenv > $HOME/seen\nexit 1\n",
+    );
+    std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    author
+        .scene
+        .write(".docker/config.json", r#"{"credsStore": "spy"}"#);
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", helper.parent().unwrap().display());
+    author.scene = author
+        .scene
+        .env("PATH", &path)
+        .env("TFOCI_ATTEST_KEY", &key);
+    let push = [
+        "push",
+        "dist",
+        "--provider",
+        NAME,
+        "--key",
+        "acme.asc",
+        "--attest-id",
+        ID,
+        "-vv",
+    ];
+    let registry = [
+        "--to",
+        "127.0.0.1:1/{namespace}/{type}",
+        "--plain-http",
+        "127.0.0.1",
+    ];
+    let run = author.tfoci(&[&push[..], &registry].concat());
+    let seen = std::fs::read_to_string(author.scene.path("seen")).unwrap();
+    assert!(
+        !seen.contains(secret) && !run.stderr.contains(secret),
+        "{seen}"
+    );
+    for mistake in [&["--attest", &key][..], &[&format!("--attest={key}")]] {
+        let run = author
+            .tfoci(&[&push[..], &registry, mistake].concat())
+            .exits(2);
+        assert!(!run.stderr.contains(secret), "{}", run.stderr);
+    }
+    let verify = [
+        "verify",
+        NAME,
+        "--from",
+        "oci-layout:store",
+        "--attestation-key",
+        &key,
+    ];
+    let run = author.tfoci(&verify).exits(2);
+    assert!(!run.stderr.contains(secret), "{}", run.stderr);
 }
 
 #[test]

@@ -37,7 +37,8 @@ impl Session {
             }
         };
         // URIs below it name the rule and the signature.
-        if url::Url::parse(&id).map_or(true, |uri| uri.fragment().is_some()) {
+        let is_plain = !id.contains(|c: char| c.is_whitespace() || c.is_control());
+        if !url::Url::parse(&id).is_ok_and(|uri| is_plain && uri.fragment().is_none()) {
             let message = format!("`{}` cannot name a mirror", printable(&id));
             let expected = "a URI without `#`, such as https://mirror.example.com/tfoci";
             return Err(CommandError::usage(format!(

@@ -428,6 +428,11 @@ pub(super) fn stored_provider(
 
 /// Reads a file. `named_by` says what names it: an option, or a line of another file.
 pub(super) fn read(path: &Path, named_by: &str) -> Result<Vec<u8>, CommandError> {
+    // Whoever gives a key in place of its file must not find it in a log.
+    if path.to_string_lossy().contains("-----BEGIN") {
+        let message = format!("`{named_by}` has a key in place of the path of its file");
+        return Err(CommandError::usage(message));
+    }
     disk::read(path, LARGEST_FILE).map_err(|error| CommandError::file(error, named_by))
 }
 

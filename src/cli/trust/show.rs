@@ -102,8 +102,8 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         writing: documented(&writing),
         reading: documented(&reading),
         attestation_key: reading
-            .attestation
-            .as_ref()
+            .attestations
+            .first()
             .and_then(|one| Some(one.key().ok()?.id())),
         denied: policy.denied.of(&provider).map(Denied::from).collect(),
         warnings: warnings.collect(),

@@ -1,7 +1,5 @@
 //! The list of what is attached to a manifest.
 
-use reqwest::StatusCode;
-
 use super::auth::Scope;
 use super::pages::List;
 use super::{Error, Registry, Repository};
@@ -32,10 +30,9 @@ impl Registry {
         let scope = Scope::pull(name);
         match self.pages(&session, &scope, first, &REFERRERS).await? {
             Ok(listed) => Ok(Some(listed)),
-            Err(refused) => match refused.status() {
-                StatusCode::NOT_FOUND
-                | StatusCode::BAD_REQUEST
-                | StatusCode::METHOD_NOT_ALLOWED => {
+            Err(refused) => match refused.status().as_u16() {
+                // No credentials and no patience would help.
+                400 | 404..=428 | 430..=499 | 501 => {
                     session.cache().lists_no_referrers = true;
                     Ok(None)
                 }
