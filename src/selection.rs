@@ -38,10 +38,7 @@ impl Selection {
             None => (text, VersionConstraints::any()),
         };
         Ok(Self {
-            provider: ProviderAddr::parse(provider, default_host).map_err(|error| {
-                let text = provider.to_owned();
-                Error::Address { text, error }
-            })?,
+            provider: ProviderAddr::parse(provider, default_host)?,
             constraints,
         })
     }
@@ -93,8 +90,8 @@ pub enum Error {
     #[error("`{text}` has the name and password of a user\n  expected ADDR or ADDR@CONSTRAINTS")]
     User { text: Shown },
     /// The part before the `@` is invalid.
-    #[error("{error}")]
-    Address { text: String, error: address::Error },
+    #[error(transparent)]
+    Address(#[from] address::Error),
     /// The part after the `@` is invalid.
     #[error(transparent)]
     Constraints(#[from] constraint::Error),
@@ -137,7 +134,7 @@ mod tests {
             parse("acme/demo@ "),
             Err(Error::NoConstraints { .. })
         ));
-        assert!(matches!(parse("demo@1.0"), Err(Error::Address { text, .. }) if text == "demo"));
+        assert!(matches!(parse("demo@1.0"), Err(Error::Address(_))));
         assert!(matches!(
             parse("acme/demo@1.0@2.0"),
             Err(Error::Constraints(_))

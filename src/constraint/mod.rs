@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 use crate::error::printable;
 use crate::version::{self, Version};
 
-pub use parse::{ConstraintError, Error};
+pub use parse::Error;
 
 mod parse;
 

@@ -103,7 +103,7 @@ const ENTRIES: &[(&str, usize, &str)] = &[
     (
         "version = \"v1.0.0\"",
         3,
-        "`v1.0.0` is not a version: it begins with `v`\n  expected it without the `v`",
+        "`v1.0.0` is not a version\n  expected MAJOR.MINOR.PATCH, optionally with -PRE and +META",
     ),
     (
         "version = \"1.0.0\"\nconstraints = \">= 1\"",
@@ -113,7 +113,7 @@ const ENTRIES: &[(&str, usize, &str)] = &[
     (
         "version = \"1.0.0\"\nconstraints = \"^1\"",
         4,
-        "`^1` is not a version constraint: its operator is unknown\n  expected `=`, `!=`, `>`, `>=`, `<`, `<=`, or `~> 1.2` for at least 1.2 and below 2.0",
+        "`^1` is not a version constraint\n  expected comparisons such as `>= 1.2.0, < 2.0.0`, `~> 1.2` or `1.2.0`",
     ),
     (
         "version = \"1.0.0\"\nhashes = []",

@@ -158,10 +158,7 @@ pub fn version_of(name: &str) -> Result<Version, Ignored> {
     }
     let version: Version = match name.replace('_', "+").parse() {
         Ok(version) => version,
-        Err(version::Error {
-            kind: version::VersionErrorKind::NumberTooLarge,
-            ..
-        }) => return Err(Ignored::NumberTooLarge),
+        Err(error) if version::Error::is_too_large(&error) => return Err(Ignored::NumberTooLarge),
         Err(_) => return Err(Ignored::NotAVersion),
     };
     match Tag::of_version(&version) {

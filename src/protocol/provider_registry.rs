@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{MOST_NOTES, MOST_VERSIONS};
-use crate::error::{first_line, printable};
+use crate::error::printable;
 use crate::json::{self, Fault, Object};
 use crate::oci::MOST_PLATFORMS;
 use crate::platform::Platform;
@@ -114,7 +114,7 @@ impl ListedVersion {
             let protocols = Protocols::parse(protocols.iter().map(String::as_str));
             protocols.map_err(serde_json::Error::custom)?;
             let version = read.version.parse::<Version>();
-            version.map_err(|error| serde_json::Error::custom(first_line(&error.kind)))?;
+            version.map_err(|_| serde_json::Error::custom("not a version"))?;
         }
         let Some(said) = object.take("platforms")? else {
             return Ok(read);

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-pub use parse::{Error, VersionErrorKind};
+pub use parse::Error;
 
 mod parse;
 
@@ -85,7 +85,9 @@ impl Version {
 
     /// Parses a version, and counts its numbers: `~> 1.2` and `~> 1.2.0` are different constraints.
     pub(crate) fn parse_counted(text: &str) -> Result<(Self, usize), Error> {
-        parse::read(text).ok_or_else(|| Error::of(text))
+        parse::read(text).ok_or_else(|| Error {
+            text: text.to_owned(),
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     Stated, Target,
 };
 use crate::address::{self, Hostname, ProviderAddr};
-use crate::constraint::{self, ConstraintError, VersionConstraints};
+use crate::constraint::{self, VersionConstraints};
 use crate::lockfile::Client;
 use crate::syntax::outline;
 
@@ -332,8 +332,7 @@ fn constraints(
     let refuse = |error: constraint::Error| (line, error.into());
     let constraints: VersionConstraints = version.parse().map_err(refuse)?;
     if constraints.is_any() {
-        let (text, mistake) = (version, ConstraintError::Malformed);
-        return Err(refuse(constraint::Error { text, mistake }));
+        return Err(refuse(constraint::Error { text: version }));
     }
     Ok(constraints)
 }

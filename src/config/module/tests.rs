@@ -286,7 +286,7 @@ const REQUIREMENTS: &[(&str, &str)] = &[
     ),
     (
         "a = \"^1\"",
-        "`^1` is not a version constraint: its operator is unknown\n  expected `=`, `!=`, `>`, `>=`, `<`, `<=`, or `~> 1.2` for at least 1.2 and below 2.0\n  in main.tf:3",
+        "`^1` is not a version constraint\n  expected comparisons such as `>= 1.2.0, < 2.0.0`, `~> 1.2` or `1.2.0`\n  in main.tf:3",
     ),
     (
         "a = {",
