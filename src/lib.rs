@@ -22,7 +22,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | words | [`error`] [`secret`] [`shown`] [`nearest`](mod@nearest) [`text`] `plain` [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`date`](mod@date) [`constraint`] [`address`] [`selection`] [`place`] [`fingerprint`] [`authentication`] [`event`] [`finding`] |
+//! | words | [`error`] [`secret`] [`shown`] [`text`] `plain` [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`date`](mod@date) [`constraint`] [`address`] [`selection`] [`place`] [`fingerprint`] [`authentication`] [`event`] [`finding`] |
 //! | shapes | [`attestation`] [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
 //! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`inventory`](mod@inventory) [`removal`] [`install`](mod@install) [`lock`](mod@lock) [`verify`](mod@verify) [`doctor`] [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
@@ -41,8 +41,6 @@ pub mod error;
 pub mod secret;
 
 pub mod shown;
-
-pub mod nearest;
 
 pub mod text;
 

@@ -55,20 +55,6 @@ pub(crate) fn without_text(message: &str, object: &str) -> String {
     }
 }
 
-/// The name of the field that a message of serde calls unknown.
-pub(crate) fn unknown_field(message: &str) -> Option<&str> {
-    let rest = message.strip_prefix("unknown field `")?;
-    Some(rest.split_once('`')?.0)
-}
-
-/// The names of the fields that there are, from a message of serde about one that it calls unknown.
-pub(crate) fn known_fields(message: &str) -> Vec<&str> {
-    let known = message.starts_with("unknown field `").then_some(message);
-    let known = known.and_then(|message| message.rsplit_once(", expected "));
-    let known = known.map_or("", |(_, known)| known);
-    known.split('`').skip(1).step_by(2).collect()
-}
-
 /// The word for the expected type.
 fn kind(expected: &str, object: &str) -> String {
     match expected {

@@ -5,8 +5,6 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::nearest::nearest;
-
 /// The operating systems of Go. A name that is not among them may be misspelt.
 const SYSTEMS: &str = "linux darwin windows freebsd openbsd netbsd dragonfly solaris illumos aix android ios plan9 js wasip1 zos";
 
@@ -48,40 +46,6 @@ impl Platform {
                 text: format!("{os}_{arch}"),
             })
         }
-    }
-
-    /// The platform that is meant by a text with the names of other tools, such as `linux_x86_64`, `macos_arm64` or `linux-amd64`.
-    fn meant(text: &str) -> Option<Self> {
-        let (os, arch) = text.split_once(['_', '/', '-'])?;
-        let os = os.to_ascii_lowercase();
-        let os = match os.as_str() {
-            "macos" | "osx" | "mac" => "darwin",
-            "win" | "win32" | "win64" => "windows",
-            os => os,
-        };
-        let arch = arch.to_ascii_lowercase();
-        let arch = match arch.as_str() {
-            "x86_64" | "x86-64" | "x64" => "amd64",
-            "aarch64" | "arm64/v8" => "arm64",
-            "armv6" | "armv7" | "armv7l" | "armhf" | "arm/v6" | "arm/v7" => "arm",
-            "x86" | "i386" | "i686" => "386",
-            arch => arch,
-        };
-        let os = nearest(os, SYSTEMS.split(' ')).unwrap_or(os);
-        let arch = nearest(arch, ARCHITECTURES.split(' ')).unwrap_or(arch);
-        Self::new(os, arch).ok()
-    }
-
-    /// The platform that is meant, if this one has the names of other tools, such as `macos_arm64` or `linux_aarch64`, or is misspelt, such as
-    /// `linux_amd46`.
-    pub fn probably_meant(&self) -> Option<Self> {
-        Self::meant(&self.to_string()).filter(|meant| meant != self)
-    }
-
-    /// The question whether another platform is meant than one of these, as a hint.
-    pub fn did_you_mean<'p>(platforms: impl IntoIterator<Item = &'p Self>) -> Option<String> {
-        let meant = platforms.into_iter().find_map(Self::probably_meant)?;
-        Some(format!("did you mean the platform `{meant}`?"))
     }
 
     /// The operating system by its name in Go, such as `linux`.
@@ -200,53 +164,15 @@ impl Serialize for Platform {
 
 /// A text that is not a platform.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a platform: expected {}", crate::error::printable(.text), expected(.text))]
+#[error("`{}` is not a platform: expected OS_ARCH, such as `linux_amd64`", crate::error::printable(.text))]
 pub struct Error {
     /// The invalid text.
     pub text: String,
 }
 
-fn expected(text: &str) -> String {
-    match Platform::meant(text) {
-        Some(meant) => format!("{meant}"),
-        None => "OS_ARCH, such as `linux_amd64`".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_of_other_tools_are_told_in_those_of_go() {
-        for (text, meant) in [
-            ("linux_x86_64", "linux_amd64"),
-            ("Linux/x86_64", "linux_amd64"),
-            ("linux-amd64", "linux_amd64"),
-            ("win_x64", "windows_amd64"),
-            ("macos_aarch64", "darwin_arm64"),
-            ("linux/arm64/v8", "linux_arm64"),
-            ("linux/arm/v7", "linux_arm"),
-            ("windows_i386", "windows_386"),
-        ] {
-            assert_eq!(Platform::meant(text), text_of(meant), "{text}");
-        }
-        for text in ["linux", "linux_amd64_more", ""] {
-            assert_eq!(Platform::meant(text), None, "{text}");
-        }
-        let probably_meant = |text: &str| text_of(text).and_then(|one| one.probably_meant());
-        assert_eq!(probably_meant("macos_arm64"), text_of("darwin_arm64"));
-        for text in ["linux_amd46", "linxu_amd64", "linux_amd6"] {
-            assert_eq!(probably_meant(text), text_of("linux_amd64"), "{text}");
-        }
-        for text in ["darwin_arm64", "linux_arm", "plan9_mips", "aix_ppc64"] {
-            assert_eq!(probably_meant(text), None, "{text}");
-        }
-    }
-
-    fn text_of(text: &str) -> Option<Platform> {
-        text.parse().ok()
-    }
 
     #[test]
     fn both_spellings_are_read_and_one_is_printed() {

@@ -6,8 +6,7 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use toml_edit::DocumentMut;
 
-use crate::error::{Hint, printable};
-use crate::nearest::nearest;
+use crate::error::printable;
 use crate::plain;
 
 /// The longest line that is shown, in characters. The mark below a longer one would not be under its place.
@@ -27,10 +26,6 @@ pub struct Error {
     reason: String,
     /// The text of the line; `None` if it must not be shown.
     text: Option<String>,
-    /// The name of a field that the document does not have.
-    unknown_field: Option<String>,
-    /// What is probably meant: another field, the field with a list, or a table with two brackets.
-    meant: Option<String>,
 }
 
 /// Parses a document.
@@ -61,20 +56,6 @@ impl Error {
         let line = line.lines().next().unwrap_or_default();
         let wrong = text.get(start..end).unwrap_or_default();
         let wrong = wrong.lines().next().unwrap_or_default();
-        let field = before.get(begin..).unwrap_or_default();
-        let is_one = message.starts_with("invalid type: string")
-            && message.ends_with(", expected a sequence")
-            && field.trim_end().ends_with('=');
-        let unknown = plain::unknown_field(message);
-        let has_table = text.lines().any(|line| line.trim() == "[provider]");
-        let meant = match unknown {
-            Some("providers") => Some("[[provider]]".to_owned()),
-            _ if has_table => Some("[[provider]]".to_owned()),
-            // The value may be a secret.
-            None if is_one => Some(format!("{field}[\"…\"]")).filter(|meant| is_shown(meant)),
-            None => None,
-            Some(name) => nearest(name, plain::known_fields(message)).map(str::to_owned),
-        };
         Self {
             line: 1 + before.matches('\n').count(),
             column: 1 + before.get(begin..).map_or(0, |part| part.chars().count()),
@@ -82,8 +63,6 @@ impl Error {
             message: printable(&plain::words(message, "table")),
             reason: printable(&plain::without_text(message, "table")),
             text: Some(line.to_owned()),
-            unknown_field: unknown.map(str::to_owned),
-            meant,
         }
     }
 
@@ -92,13 +71,8 @@ impl Error {
     #[must_use]
     pub fn without_text(mut self) -> Self {
         self.message.clone_from(&self.reason);
-        (self.text, self.unknown_field, self.meant) = (None, None, None);
+        self.text = None;
         self
-    }
-
-    /// The name of the field that the document does not have, if this is the error.
-    pub fn unknown_field(&self) -> Option<&str> {
-        self.unknown_field.as_deref()
     }
 }
 
@@ -126,13 +100,6 @@ impl std::error::Error for Error {}
 /// Whether a line can be shown as it is.
 fn is_shown(line: &str) -> bool {
     line.chars().count() <= WIDEST && printable(line) == line
-}
-
-impl Hint for Error {
-    fn hint(&self) -> Option<String> {
-        let meant = self.meant.as_ref();
-        meant.map(|meant| format!("did you mean `{meant}`?"))
-    }
 }
 
 #[cfg(test)]

@@ -65,10 +65,7 @@ impl Doctor {
             found.push((None, Finding::new(Code::ByteOrderMark, message)));
         }
         for ignored in &config.ignored {
-            let mut message = format!("{} has no effect", ignored.what);
-            if let Some(meant) = ignored.meant {
-                message.push_str(&format!(" (did you mean `{meant}`?)"));
-            }
+            let message = format!("{} has no effect", ignored.what);
             found.push((ignored.line, Finding::new(Code::BlockIgnored, message)));
         }
         if let Some(overrides) = &config.overrides {

@@ -170,13 +170,8 @@ impl Refusal {
 impl Hint for Refusal {
     fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::NoPlatform {
-                platform,
-                available,
-            } => {
-                let has_some = !available.is_empty();
-                let others = || "choose one of these with `--platform`".to_owned();
-                return Platform::did_you_mean([platform]).or_else(|| has_some.then(others));
+            Self::NoPlatform { available, .. } if !available.is_empty() => {
+                "choose one of these with `--platform`"
             }
             Self::BodyArtifactType { received, .. } if received.is_empty() => {
                 "another tool may have left it out: copy the version with `tfoci copy`"

@@ -4,7 +4,6 @@ use super::folder;
 use super::{AuthTried, Document, Error, SourceAddrError};
 use crate::credentials::tokens;
 use crate::error::{Category, Hint, printable};
-use crate::platform::Platform;
 
 const PAGE: &str = "a page in place of JSON often means that a server on the way wants a login";
 
@@ -58,13 +57,8 @@ impl Hint for Error {
             Self::NotMirrored { .. } => {
                 "name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it"
             }
-            Self::NoPlatform {
-                platforms,
-                available,
-            } => {
-                let has_some = !available.is_empty();
-                let others = || "choose among these with `--platform`".to_owned();
-                return Platform::did_you_mean(platforms.keys()).or_else(|| has_some.then(others));
+            Self::NoPlatform { available, .. } if !available.is_empty() => {
+                "choose among these with `--platform`"
             }
             _ => return None,
         };
@@ -132,7 +126,6 @@ impl Hint for folder::Error {
             }
             Self::ArmouredSignature { .. } => "`gpg --dearmor` converts it",
             Self::ListedZipMissing { .. } => "`--platform` pushes only some platforms",
-            Self::NoPlatform { asked, .. } => return Platform::did_you_mean([asked]),
             Self::SamePlatform { .. } => "remove the one that the checksum document does not list",
             Self::ProviderManifestAltered { .. } => {
                 "build the release again, and sign after the last change"
@@ -140,7 +133,7 @@ impl Hint for folder::Error {
             Self::ProviderManifest { .. } => {
                 r#"write it as `{"version":1,"metadata":{"protocol_versions":["6.0"]}}`"#
             }
-            Self::NoVersion { .. } | Self::Checksums(_) => return None,
+            Self::NoVersion { .. } | Self::NoPlatform { .. } | Self::Checksums(_) => return None,
         };
         Some(text.to_owned())
     }

@@ -5,7 +5,6 @@ use std::fmt;
 use super::{LONGEST_TEXT, Symbol};
 use crate::address::{self, ProviderAddr, ProviderPattern};
 use crate::error::{Category, Hint, printable};
-use crate::nearest::nearest;
 use crate::oci::repository_name;
 
 /// A template that cannot be used.
@@ -124,10 +123,6 @@ impl Hint for Error {
             return Some(format!(
                 "a symbol has braces: write `${{{name}}}`, in single quotes"
             ));
-        }
-        if let Some(TemplateProblem::Symbol { name }) = problems.first() {
-            return nearest(name, names.iter().copied())
-                .map(|meant| format!("did you mean `{meant}`?"));
         }
         let hint = match problems.first()? {
             TemplateProblem::Syntax { .. } => "close each symbol, as in `${hostname}`",

@@ -49,11 +49,7 @@ impl Error {
     fn hint_about_files(&self) -> Option<String> {
         let text = match self {
             Self::Entry { error, .. } => return error.hint_about_files(),
-            Self::TrustFile(error) => match error.unknown_field() {
-                Some("key" | "fingerprint" | "fingerprints") => "did you mean `keys`?",
-                Some("address" | "provider" | "pattern" | "source") => "did you mean `match`?",
-                _ => return error.hint().or_else(|| Some(EXAMPLE.to_owned())),
-            },
+            Self::TrustFile(_) => EXAMPLE,
             Self::UnsignedPin { .. } => "leave out one of the two",
             Self::NoMirrorKey { .. } => {
                 "`openssl pkey -in KEY -pubout -out FILE` writes the public half of its key"

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tfoci::config;
-use tfoci::error::{Hint as _, printable_path};
+use tfoci::error::printable_path;
 use tfoci::shown::Shown;
 
 use super::environment::{config_file, variable};
@@ -96,11 +96,7 @@ fn parsed(path: &Path) -> Result<config::Settings, CommandError> {
         };
         let path = printable_path(path);
         let why = error.to_string().replace('\n', "\n  ");
-        let refused = CommandError::usage(format!("{path} is not a file of settings\n  {why}"));
-        match error.hint() {
-            Some(hint) => refused.advising(hint),
-            None => refused,
-        }
+        CommandError::usage(format!("{path} is not a file of settings\n  {why}"))
     })
 }
 

@@ -3,7 +3,6 @@
 
 use super::installation::METHODS;
 use crate::error::printable;
-use crate::nearest::nearest;
 use crate::syntax::{Member, Section};
 
 /// The blocks and arguments at the top that one of the clients knows.
@@ -38,8 +37,6 @@ pub struct Ignored {
     pub line: Option<usize>,
     /// What it is.
     pub what: String,
-    /// The name that is probably meant.
-    pub meant: Option<&'static str>,
 }
 
 /// What has no effect, in the order of the kinds of blocks.
@@ -56,7 +53,6 @@ pub(super) fn ignored(root: &Section) -> Vec<Ignored> {
                 None => all.push(Ignored {
                     line: block.line,
                     what: format!("the installation method `{}`", printable(block.name)),
-                    meant: nearest(block.name, METHODS.map(|(name, _)| name)),
                 }),
             }
         }
@@ -68,7 +64,7 @@ pub(super) fn ignored(root: &Section) -> Vec<Ignored> {
 fn unknown<'a>(
     members: impl Iterator<Item = &'a Member>,
     block: &str,
-    known: &'static [&'static str],
+    known: &[&str],
 ) -> Vec<Ignored> {
     let is_known = |name: &str| {
         let is_exact = EXACT.contains(&&*name.to_ascii_lowercase());
@@ -83,7 +79,6 @@ fn unknown<'a>(
     let all = unknown.map(|member| Ignored {
         line: member.line,
         what: format!("`{}`{of}", printable(&member.name)),
-        meant: nearest(&member.name, known.iter().copied()),
     });
     all.collect()
 }
