@@ -6,16 +6,10 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 /// The hint for them.
 pub const SAVE_AS_UTF8: &str = "save it as UTF-8; in PowerShell, `Set-Content -Encoding utf8` does";
 
-/// Bytes that are not text in UTF-8.
+/// Bytes that are not text in UTF-8: another encoding, such as UTF-16, which `>` writes in some versions of PowerShell, or no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// UTF-16, as `>` writes it in some versions of PowerShell.
-    #[error("UTF-16 text, expected UTF-8")]
-    Utf16,
-    /// Another encoding, or no text.
-    #[error("not UTF-8 text")]
-    NotUtf8,
-}
+#[error("not UTF-8 text")]
+pub struct Error;
 
 /// The text of a file, without a byte order mark.
 ///
@@ -23,10 +17,10 @@ pub enum Error {
 /// It is not UTF-8.
 pub fn decode(bytes: &[u8]) -> Result<&str, Error> {
     let bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
-    if is_utf16(bytes) {
-        return Err(Error::Utf16);
+    match is_utf16(bytes) {
+        true => Err(Error),
+        false => str::from_utf8(bytes).map_err(|_| Error),
     }
-    str::from_utf8(bytes).map_err(|_| Error::NotUtf8)
 }
 
 /// Whether bytes begin as a text in UTF-16 does: with its byte order mark, or with two characters of ASCII.
@@ -48,11 +42,11 @@ mod tests {
             (&b""[..], Ok("")),
             (b"key", Ok("key")),
             (b"\xef\xbb\xbfkey", Ok("key")),
-            (b"\xff\xfek\0e\0", Err(Error::Utf16)),
-            (b"\xfe\xff\0k\0e", Err(Error::Utf16)),
-            (b"k\0e\0y\0", Err(Error::Utf16)),
-            (b"\0k\0e\0y", Err(Error::Utf16)),
-            (b"caf\xe9", Err(Error::NotUtf8)),
+            (b"\xff\xfek\0e\0", Err(Error)),
+            (b"\xfe\xff\0k\0e", Err(Error)),
+            (b"k\0e\0y\0", Err(Error)),
+            (b"\0k\0e\0y", Err(Error)),
+            (b"caf\xe9", Err(Error)),
         ] {
             assert_eq!(decode(bytes), expected, "{bytes:?}");
         }

@@ -106,14 +106,10 @@ impl<'a> Raw<'a> {
     fn record(&self) -> Result<Record, Error> {
         let name = name::check(self.name)?.to_owned();
         let flaw = |says| Flaw::of_entry(&name, says);
-        if self.flags & ENCRYPTED != 0 {
-            return Err(flaw("is encrypted").unsupported().into());
-        }
-        if self.flags & PATCH != 0 {
-            return Err(flaw("is a patch").unsupported().into());
-        }
-        if self.disk != 0 {
-            return Err(flaw("is in another file").unsupported().into());
+        if self.flags & (ENCRYPTED | PATCH) != 0 || self.disk != 0 {
+            return Err(flaw("is encrypted, a patch, or in another file")
+                .unsupported()
+                .into());
         }
         let (kind, mode) = self.kind(&name)?;
         let method = match self.method {

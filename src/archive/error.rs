@@ -18,8 +18,8 @@ pub enum Error {
     Read(#[from] io::Error),
     /// The file contains no part of a zip.
     #[error(
-        "not a zip archive\n  expected the bytes 50 4b 03 04 at its front\n  received {}",
-        begins(.front)
+        "not a zip archive\n  expected the bytes 50 4b 03 04 at its front\n  received `{}`",
+        printable(&String::from_utf8_lossy(.front))
     )]
     NotZip { front: Vec<u8> },
     /// The file begins like a zip, but has no end record.
@@ -119,21 +119,6 @@ impl fmt::Display for Flaw {
             Some(received) => write!(f, "\n  received {received}"),
             None => Ok(()),
         }
-    }
-}
-
-/// Describes the first bytes of a file that is not a zip; as text, if they are text.
-fn begins(front: &[u8]) -> String {
-    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
-    if front.is_empty() {
-        "no bytes".to_owned()
-    } else if front.iter().all(is_text) {
-        let text = String::from_utf8_lossy(front);
-        let words: Vec<&str> = text.split_whitespace().collect();
-        format!("`{}`", words.join(" "))
-    } else {
-        let bytes = front.iter().take(4).map(|byte| format!(" {byte:02x}"));
-        format!("the bytes{}", bytes.collect::<String>())
     }
 }
 

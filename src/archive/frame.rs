@@ -152,10 +152,7 @@ mod tests {
     #[test]
     fn it_says_what_came() {
         for (bytes, wanted) in [
-            (b"" as &[u8], "received no bytes"),
-            (b"<html>\n<head>\n<title>", "received `<html> <head> <t`"),
-            (b"\x1f\x8b\x08\0\0", "received the bytes 1f 8b 08 00"),
-            (b"PK\x03", "received the bytes 50 4b 03"),
+            (b"<html>\n<head>" as &[u8], "received `<html>�<head>`"),
             (
                 b"PK\x03\x04",
                 "expected a central directory and an end record\n  received 4 bytes",

@@ -220,10 +220,7 @@ fn warn_of_expired_key(published: &Published, rule: &Rule, now: SystemTime, sess
 /// Creates the file of `--digest-file` under a temporary name.
 fn stage_digest_file(path: &Path) -> Result<Staged, CommandError> {
     let staged = match path.is_dir() {
-        true => Err(disk::Error::Special {
-            path: path.to_owned(),
-            received: "a directory",
-        }),
+        true => Err(disk::Error::special(path)),
         false => Staged::new(path),
     };
     staged.map_err(|error| CommandError::file(error, "--digest-file"))

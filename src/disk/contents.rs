@@ -86,10 +86,8 @@ impl Walk<'_> {
         for entry in fs::read_dir(directory).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let path = entry.path();
-            self.entries = self.entries.checked_sub(1).ok_or_else(|| Error::Entries {
-                path: path.clone(),
-                limit: self.limits.entries,
-            })?;
+            let many = || Error::large(&path, self.limits.entries, "entries");
+            self.entries = self.entries.checked_sub(1).ok_or_else(many)?;
             let mut name = prefix.to_vec();
             name.extend(entry.file_name().as_encoded_bytes());
             if entry.file_type().map_err(failed)?.is_dir() {
@@ -131,13 +129,8 @@ impl Walk<'_> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(Error::local(path, error)),
             };
-            self.bytes = self
-                .bytes
-                .checked_sub(count as u64)
-                .ok_or_else(|| Error::Bytes {
-                    path: path.to_owned(),
-                    limit: self.limits.unpacked,
-                })?;
+            let large = || Error::large(path, self.limits.unpacked, "bytes");
+            self.bytes = self.bytes.checked_sub(count as u64).ok_or_else(large)?;
             let read = self.buffer.get(..count).unwrap_or_default();
             hasher.update(read);
             if let (Some(copy), Some(copied)) = (&mut copy, &copied) {
@@ -178,25 +171,16 @@ pub enum Error {
     /// A file or directory cannot be read.
     #[error(transparent)]
     Disk(#[from] super::Error),
-    /// More entries than the limit.
+    /// More entries or bytes than the limit.
     #[error(
-        "the directory of `{}` has too many entries\n  expected at most {limit}\n  received more",
+        "the directory of `{}` is too large\n  expected at most {limit} {what}\n  received more",
         printable_path(path)
     )]
-    Entries {
-        /// The first entry beyond the limit.
+    Large {
+        /// The first entry or file beyond the limit.
         path: PathBuf,
         limit: u64,
-    },
-    /// More bytes than the limit.
-    #[error(
-        "the directory of `{}` is too large\n  expected at most {limit} bytes\n  received more",
-        printable_path(path)
-    )]
-    Bytes {
-        /// The file that exceeds the limit.
-        path: PathBuf,
-        limit: u64,
+        what: &'static str,
     },
     /// A name with a line break.
     #[error(transparent)]
@@ -211,6 +195,11 @@ impl Error {
             // A device, pipe or socket has no place in a package.
             _ => Category::Untrusted,
         }
+    }
+
+    fn large(path: &Path, limit: u64, what: &'static str) -> Self {
+        let path = path.to_owned();
+        Self::Large { path, limit, what }
     }
 
     fn local(path: &Path, source: io::Error) -> Self {
@@ -301,11 +290,11 @@ mod tests {
             entries: 3,
             ..limits
         });
-        assert!(matches!(entries, Err(Error::Entries { limit: 3, .. })));
+        assert!(matches!(entries, Err(Error::Large { limit: 3, .. })));
         let bytes = h1(Limits {
             unpacked: 20,
             ..limits
         });
-        assert!(matches!(bytes, Err(Error::Bytes { limit: 20, .. })));
+        assert!(matches!(bytes, Err(Error::Large { limit: 20, .. })));
     }
 }

@@ -145,7 +145,7 @@ impl Directory {
         let found = file.metadata().map_err(failed)?;
         match found.is_file() {
             true => Ok(file),
-            false => Err(Error::special(&self.path.join(name), found.file_type())),
+            false => Err(Error::special(&self.path.join(name))),
         }
     }
 

@@ -1,6 +1,5 @@
 //! Errors of local files and directories.
 
-use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,11 +28,8 @@ pub enum Error {
         source: io::Error,
     },
     /// A directory, device, pipe or socket where a regular file was expected.
-    #[error("{} is not a regular file\n  received {received}", printable_path(.path))]
-    Special {
-        path: PathBuf,
-        received: &'static str,
-    },
+    #[error("{} is not a regular file", printable_path(.path))]
+    Special { path: PathBuf },
     /// A file where a directory was expected.
     #[error("{} is a file, expected a directory", printable_path(.path))]
     NotDirectory { path: PathBuf },
@@ -54,25 +50,6 @@ pub enum Error {
         /// The size of the file in bytes; `None` for pipes.
         size: Option<u64>,
     },
-}
-
-/// What a file is that is not a regular one. Something else may have replaced it a moment ago.
-fn kind(found: FileType) -> &'static str {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt as _;
-        if found.is_fifo() {
-            return "a pipe";
-        } else if found.is_socket() {
-            return "a socket";
-        } else if found.is_char_device() || found.is_block_device() {
-            return "a device";
-        }
-    }
-    match found.is_dir() {
-        true => "a directory",
-        false => "another kind of file",
-    }
 }
 
 /// What this module refuses to open although the system would: the source of an [`io::Error`].
@@ -124,10 +101,9 @@ impl Error {
     }
 
     /// An error about a path that refers to something other than a regular file.
-    pub fn special(path: &Path, found: FileType) -> Self {
+    pub fn special(path: &Path) -> Self {
         Self::Special {
             path: path.to_owned(),
-            received: kind(found),
         }
     }
 

@@ -97,7 +97,7 @@ fn open_with(path: &Path, options: &OpenOptions) -> Result<std::fs::File, Error>
     let failed = |source| Error::at("read", path, source);
     let checked = |found: std::fs::Metadata| match found.is_file() {
         true => Ok(()),
-        false => Err(Error::special(path, found.file_type())),
+        false => Err(Error::special(path)),
     };
     // Checked before opening, because opening a device can have effects, and again afterwards, because the file may have been replaced
     // in between.

@@ -104,14 +104,14 @@ impl Lock {
             match found.map(|found| found.file_type()) {
                 Ok(kind) if kind.is_symlink() && !path.is_dir() => error(Refusal::Link.into()),
                 Ok(kind) if !kind.is_file() && !kind.is_symlink() && !kind.is_dir() => {
-                    Error::special(path, kind)
+                    Error::special(path)
                 }
                 _ => error(source),
             }
         })?;
         let found = file.metadata().map_err(error)?;
         if !found.is_file() && !found.is_dir() {
-            return Err(Error::special(path, found.file_type()));
+            return Err(Error::special(path));
         }
         match lock(&file) {
             Ok(()) => Ok(Some(Self { _file: file })),

@@ -87,7 +87,7 @@ impl Error {
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
         let text = match &self.kind {
-            LockFileErrorKind::Hcl(SyntaxError::Text(text::Error::Utf16)) => text::SAVE_AS_UTF8,
+            LockFileErrorKind::Hcl(SyntaxError::Text(_)) => text::SAVE_AS_UTF8,
             LockFileErrorKind::Conflict => "resolve the conflict, and then run `tfoci lock`",
             _ => return None,
         };

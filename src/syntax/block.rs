@@ -4,7 +4,7 @@
 //! are the names of the objects around it. JSON writes the same with objects and lists. So both become one tree, and the caller
 //! specifies how many labels a block has.
 
-use super::{Error, ValueType};
+use super::Error;
 
 /// A value of either language.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,28 +102,24 @@ impl Section {
     fn typed<'s, T>(
         &'s self,
         name: &'static str,
-        expected: ValueType,
+        expected: &'static str,
         read: impl FnOnce(&'s Value) -> Option<T>,
     ) -> Result<Option<T>, Error> {
         let Some(value) = self.value(name) else {
             return Ok(None);
         };
-        let wrong = || Error::Type {
-            name,
-            expected,
-            received: value.value_type(),
-        };
+        let wrong = || Error::Type { name, expected };
         read(value).map(Some).ok_or_else(wrong)
     }
 
     /// An attribute that is text.
     pub(crate) fn text(&self, name: &'static str) -> Result<Option<String>, Error> {
-        self.typed(name, ValueType::Text, Value::text)
+        self.typed(name, "text", Value::text)
     }
 
     /// An attribute that is true or false.
     pub(crate) fn flag(&self, name: &'static str) -> Result<Option<bool>, Error> {
-        self.typed(name, ValueType::Flag, |value| match value {
+        self.typed(name, "true or false", |value| match value {
             Value::Flag(flag) => Some(*flag),
             _ => None,
         })
@@ -131,7 +127,7 @@ impl Section {
 
     /// An attribute that is an object, or the one block of that name.
     pub(crate) fn section(&self, name: &'static str) -> Result<Option<&Section>, Error> {
-        self.typed(name, ValueType::Object, |value| match value {
+        self.typed(name, "an object", |value| match value {
             Value::Section(section) => Some(section),
             _ => None,
         })
@@ -147,7 +143,7 @@ impl Section {
 
     /// An attribute that is a list of text.
     pub(crate) fn texts(&self, name: &'static str) -> Result<Option<Vec<String>>, Error> {
-        self.typed(name, ValueType::Texts, |value| match value {
+        self.typed(name, "a list of text", |value| match value {
             Value::List(values) => values.iter().map(Value::text).collect(),
             _ => None,
         })
@@ -159,18 +155,6 @@ impl Value {
         match self {
             Self::Text(text) => Some(text.clone()),
             _ => None,
-        }
-    }
-
-    fn value_type(&self) -> ValueType {
-        match self {
-            Self::Null => ValueType::Null,
-            Self::Flag(_) => ValueType::Flag,
-            Self::Text(_) => ValueType::Text,
-            Self::List(all) if all.iter().all(|one| one.text().is_some()) => ValueType::List,
-            Self::List(_) => ValueType::OtherList,
-            Self::Section(_) => ValueType::Object,
-            Self::Other => ValueType::Number,
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Section, Error> {
         })?;
         return match value {
             Value::Section(section) => Ok(section),
-            _ => Err(Error::Text(text::Error::NotUtf8)),
+            _ => Err(Error::Text(text::Error)),
         };
     }
     hcl1::parse(text)

@@ -1,6 +1,5 @@
 //! Why a text is refused as HCL 1 or JSON.
 
-use super::ValueType;
 use crate::error::printable;
 use crate::text;
 
@@ -22,10 +21,9 @@ pub enum Error {
     #[error("`{}` is not a block with {labels} {}", printable(.name), if *.labels == 1 { "label" } else { "labels" })]
     Block { name: String, labels: usize },
     /// An argument of the wrong type.
-    #[error("the argument `{name}` is not {expected}\n  received {received}")]
+    #[error("the argument `{name}` is not {expected}")]
     Type {
         name: &'static str,
-        expected: ValueType,
-        received: ValueType,
+        expected: &'static str,
     },
 }

@@ -14,9 +14,7 @@ mod error;
 mod hcl1;
 mod json;
 pub mod outline;
-mod value_type;
 
 pub(crate) use block::{Block, Member, Section, Value};
 pub(crate) use document::parse;
 pub use error::Error;
-pub use value_type::ValueType;

@@ -261,7 +261,7 @@ pub(super) fn not_started(error: serve::Error, arguments: &Arguments) -> Command
 fn path_of(error: &disk::Error) -> Option<&Path> {
     match error {
         disk::Error::Io { path, .. }
-        | disk::Error::Special { path, .. }
+        | disk::Error::Special { path }
         | disk::Error::TooLarge { path, .. } => Some(path),
         _ => None,
     }

@@ -160,7 +160,7 @@ impl Place {
             return Ok(None);
         };
         if !found.is_file() {
-            return Err(disk::Error::special(path, found.file_type()).into());
+            return Err(disk::Error::special(path).into());
         }
         let expected = package.expected.digest;
         let received =

@@ -54,10 +54,7 @@ impl<'a> Body<'a> {
         let text = text::decode(bytes).map_err(|error| {
             let sound = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
             Error {
-                line: match error {
-                    text::Error::Utf16 => 1,
-                    text::Error::NotUtf8 => 1 + sound.matches('\n').count(),
-                },
+                line: 1 + sound.matches('\n').count(),
                 mistake: SyntaxError::Text(error),
             }
         })?;
