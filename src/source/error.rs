@@ -29,13 +29,11 @@ pub enum Error {
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
     /// The host has no provider registry.
-    #[error("{host} does not offer a provider registry{}{}{}", if *.configured { "\n  by its `host` block in the CLI configuration" } else { "" }, other_protocol(.others), absent(.answer))]
+    #[error("{host} does not offer a provider registry{}{}", if *.configured { "\n  by its `host` block in the CLI configuration" } else { "" }, absent(.answer))]
     NoService {
         host: Hostname,
         /// Whether the services come from the CLI configuration and not from the host.
         configured: bool,
-        /// Other versions of the provider registry protocol that the host has.
-        others: Vec<String>,
         answer: String,
     },
     /// The source does not have the provider.
@@ -54,12 +52,10 @@ pub enum Error {
         /// The directory where clients look for it first.
         path: PathBuf,
     },
-    #[error("`{}` is not a directory\n  expected the directory of a filesystem mirror\n  received {}", printable_path(.path), if *.is_there { "a file" } else { "nothing of that name" })]
+    #[error("`{}` is not a directory\n  expected the directory of a filesystem mirror", printable_path(.path))]
     NoDirectory {
         /// The path of the mirror.
         path: PathBuf,
-        /// Whether the path exists but is not a directory.
-        is_there: bool,
     },
     /// The source requires or refused credentials.
     #[error(
@@ -204,16 +200,6 @@ impl fmt::Display for Document {
             Self::Signature => "signature",
             Self::Package(_) => "package",
         })
-    }
-}
-
-fn other_protocol(others: &[String]) -> String {
-    match others {
-        [] => String::new(),
-        others => format!(
-            "\n  expected providers.v1\n  received {}",
-            printable(&others.join(", "))
-        ),
     }
 }
 

@@ -69,10 +69,7 @@ impl FilesystemMirror {
         let found = found.map_err(|source| disk::Error::at("read", &directory, source));
         match disk::if_exists(found)? {
             Some(found) if found.is_dir() => Ok(Self { directory }),
-            found => Err(Error::NoDirectory {
-                is_there: found.is_some(),
-                path: directory,
-            }),
+            _ => Err(Error::NoDirectory { path: directory }),
         }
     }
 

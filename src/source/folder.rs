@@ -171,32 +171,19 @@ impl Folder {
 
     /// Fails if the only signature of a checksum document is an armoured one, which clients cannot read.
     fn refuse_armoured(&self, checksums: &str) -> Result<(), Error> {
-        const CLEARSIGNED: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
         let name = format!("{checksums}.asc");
-        let path = self.directory.join(&name);
-        if !path.is_file() {
-            return Ok(());
+        match self.directory.join(&name).is_file() {
+            false => Ok(()),
+            true => Err(Error::ArmouredSignature {
+                name,
+                expected: format!("{checksums}.sig"),
+            }),
         }
-        let text = disk::read_regular(&path, limits::CHECKSUMS + limits::SIGNATURE);
-        let is_clearsigned = text.is_ok_and(|text| text.starts_with(CLEARSIGNED));
-        Err(Error::ArmouredSignature {
-            name,
-            expected: format!("{checksums}.sig"),
-            clearsigned: is_clearsigned.then(|| checksums.to_owned()),
-        })
-    }
-
-    /// The zips whose names are not those of a release, sorted.
-    fn other_zips(&self) -> Vec<String> {
-        let mut names = disk::names(&self.directory).unwrap_or_default();
-        names.retain(|name| name.ends_with(".zip") && File::parse(name.clone()).is_none());
-        names.sort();
-        names
     }
 
     fn choose(&self, type_name: &str, version: Option<&Version>) -> Result<Version, Error> {
         if self.files.is_empty() {
-            return Err(Error::NoZip(self.other_zips()));
+            return Err(Error::NoZip);
         }
         let types: BTreeSet<&str> = self
             .files
@@ -251,7 +238,7 @@ impl Folder {
             });
         }
         if zips.is_empty() {
-            return Err(Error::NoZip(self.other_zips()));
+            return Err(Error::NoZip);
         }
         zips.sort_by(|a, b| a.platform.cmp(&b.platform));
         Ok(zips)

@@ -47,7 +47,7 @@ const BUDGETS: [(&str, usize); 59] = [
     ("credentials", 1995),
     ("blob", 496),
     ("configuration", 707),
-    ("source", 3011),
+    ("source", 2916),
     ("store", 5186),
     ("outcome", 845),
     ("publish", 2172),

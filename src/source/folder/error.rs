@@ -2,7 +2,7 @@
 
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, FEW, MANY, listed, printable};
+use crate::error::{Category, MANY, listed, printable};
 use crate::json;
 use crate::platform::Platform;
 use crate::trust;
@@ -15,11 +15,11 @@ pub enum Error {
     /// A file cannot be read.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// The folder has no zip of a release. These are the zips with other names, sorted.
+    /// The folder has no zip of a release.
     #[error(
-        "the folder has no zip of a release\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS{}", other(.0)
+        "the folder has no zip of a release\n  expected terraform-provider-TYPE_VERSION_OS_ARCH.zip and its SHA256SUMS"
     )]
-    NoZip(Vec<String>),
+    NoZip,
     /// The folder has releases of other provider types only.
     #[error("the folder has no release of this type\n  expected {asked}\n  has {}", .found.join(", "))]
     OtherType {
@@ -49,12 +49,7 @@ pub enum Error {
     Checksums(trust::Error),
     /// The folder has an armoured signature, which clients do not read, and none in binary.
     #[error("`{}` is a signature in text, which clients do not read\n  expected {} in binary", printable(.name), printable(.expected))]
-    ArmouredSignature {
-        name: String,
-        expected: String,
-        /// The checksum document, if the text holds a copy of it and the signature is one of text.
-        clearsigned: Option<String>,
-    },
+    ArmouredSignature { name: String, expected: String },
     /// The folder lacks a zip that the checksum document lists.
     #[error("a zip of the checksum document is missing\n  expected {}", printable(.name))]
     ListedZipMissing { name: String },
@@ -89,17 +84,6 @@ pub enum Error {
     },
 }
 
-/// The zips that a folder has in place of those of a release.
-fn other(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        names => format!(
-            "\n  has {}",
-            listed(names.iter().map(|name| printable(name)), FEW)
-        ),
-    }
-}
-
 impl Error {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
@@ -112,7 +96,7 @@ impl Error {
             Self::SamePlatform { .. } | Self::ArmouredSignature { .. } => Category::Malformed,
             Self::NoVersion { .. }
             | Self::NoChecksums { .. }
-            | Self::NoZip(_)
+            | Self::NoZip
             | Self::ListedZipMissing { .. }
             | Self::NoPlatform { .. } => Category::NotFound,
         }

@@ -77,8 +77,7 @@ impl Service {
             return Self::discover(access, host, auth, named, document).await;
         };
         let service = services.get(SERVICE);
-        let service =
-            service.ok_or_else(|| no_service(host, true, services.keys(), String::new()))?;
+        let service = service.ok_or_else(|| no_service(host, true, String::new()))?;
         let base = place(&document, document.clone().into(), Ok(service))?;
         let mut access = access.clone();
         // For this provider registry alone: a client of a server may name the same host as a provider's.
@@ -108,7 +107,7 @@ impl Service {
         };
         let answer = access.document(request).await?;
         if answer.status() == StatusCode::NOT_FOUND {
-            return Err(no_service(host, false, [], fetch::absence(&answer)));
+            return Err(no_service(host, false, fetch::absence(&answer)));
         }
         let what = Document::Discovery;
         let answer = fetch::json_only(&what, fetch::successful(&what, answer, &auth)?)?;
@@ -116,8 +115,7 @@ impl Service {
         let (final_url, shown) = (answer.url().clone(), answer.shown());
         let services = fetch::json(&what, answer, services)?;
         let service = services.get(SERVICE);
-        let service =
-            service.ok_or_else(|| no_service(host, false, services.keys(), String::new()))?;
+        let service = service.ok_or_else(|| no_service(host, false, String::new()))?;
         let service = service.as_deref().map_err(String::as_str);
         let base = place(&final_url, shown, service)?;
         // Send the token to another host only if the host's own discovery document names that host.
@@ -135,22 +133,13 @@ impl Service {
     }
 }
 
-/// The error for services without a provider registry of the known protocol version. It lists the other versions.
-fn no_service<'a>(
-    host: &Hostname,
-    configured: bool,
-    services: impl IntoIterator<Item = &'a String>,
-    answer: String,
-) -> Error {
-    let others = services.into_iter();
+/// The error for services without a provider registry of the known protocol version.
+fn no_service(host: &Hostname, configured: bool, answer: String) -> Error {
+    let host = host.clone();
     Error::NoService {
-        host: host.clone(),
+        host,
         configured,
         answer,
-        others: others
-            .filter(|name| name.starts_with("providers."))
-            .cloned()
-            .collect(),
     }
 }
 
