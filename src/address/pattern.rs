@@ -10,16 +10,12 @@ const WILDCARD: &str = "*";
 
 /// An address whose last segments may be `*` ([clients: patterns](crate::clients#patterns)).
 ///
-/// A matching provider need not exist. Patterns for built-in or legacy providers are valid, but match nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ProviderPattern(PatternScope);
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum PatternScope {
-    Everything,
-    Host(Hostname),
-    Namespace(Hostname, String),
-    Provider(Hostname, String, String),
+/// The default matches everything. A matching provider need not exist. Patterns for built-in or legacy providers are valid, but match nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ProviderPattern {
+    hostname: Option<Hostname>,
+    namespace: Option<String>,
+    type_name: Option<String>,
 }
 
 impl ProviderPattern {
@@ -51,19 +47,18 @@ impl ProviderPattern {
             let name = name.to_owned();
             normal.map_err(|kind| Error::Name { name, kind })
         };
-        Ok(Self(match (namespace, type_name) {
-            (WILDCARD, WILDCARD) => PatternScope::Host(host),
-            (WILDCARD, _) => return Err(Error::Wildcard { text: text() }),
-            (namespace, type_name) => {
-                let namespace = named(namespace, name::normalize_namespace(namespace, &host))?;
-                match type_name {
-                    WILDCARD => PatternScope::Namespace(host, namespace),
-                    name => {
-                        PatternScope::Provider(host, namespace, named(name, name::normalize(name))?)
-                    }
-                }
-            }
-        }))
+        if namespace == WILDCARD && type_name != WILDCARD {
+            return Err(Error::Wildcard { text: text() });
+        }
+        let namespace = (namespace != WILDCARD)
+            .then(|| named(namespace, name::normalize_namespace(namespace, &host)));
+        let type_name =
+            (type_name != WILDCARD).then(|| named(type_name, name::normalize(type_name)));
+        Ok(Self {
+            namespace: namespace.transpose()?,
+            type_name: type_name.transpose()?,
+            hostname: Some(host),
+        })
     }
 
     /// Whether every segment is `*` or the same as that of the provider.
@@ -76,24 +71,13 @@ impl ProviderPattern {
 
     /// The host; `None` for `*`.
     pub fn hostname(&self) -> Option<&Hostname> {
-        match &self.0 {
-            PatternScope::Everything => None,
-            PatternScope::Host(host)
-            | PatternScope::Namespace(host, _)
-            | PatternScope::Provider(host, _, _) => Some(host),
-        }
+        self.hostname.as_ref()
     }
 
     /// The host in punycode, the namespace and the type; `None` for `*`.
     pub fn segments(&self) -> [Option<&str>; 3] {
         let host = self.hostname().map(Hostname::as_ascii);
-        match &self.0 {
-            PatternScope::Everything | PatternScope::Host(_) => [host, None, None],
-            PatternScope::Namespace(_, namespace) => [host, Some(namespace), None],
-            PatternScope::Provider(_, namespace, type_name) => {
-                [host, Some(namespace), Some(type_name)]
-            }
-        }
+        [host, self.namespace.as_deref(), self.type_name.as_deref()]
     }
 
     /// The only provider that the pattern matches; `None` if it has wildcards, or matches nothing.
@@ -119,37 +103,22 @@ impl ProviderPattern {
 
     /// The patterns that match every provider that this one matches: the widest first, itself last.
     pub fn covering(&self) -> Vec<Self> {
-        let mut scopes = vec![PatternScope::Everything];
-        scopes.extend(self.hostname().cloned().map(PatternScope::Host));
-        match &self.0 {
-            PatternScope::Everything | PatternScope::Host(_) => {}
-            PatternScope::Namespace(..) => scopes.push(self.0.clone()),
-            PatternScope::Provider(host, namespace, _) => scopes.extend([
-                PatternScope::Namespace(host.clone(), namespace.clone()),
-                self.0.clone(),
-            ]),
-        }
-        scopes.into_iter().map(Self).collect()
-    }
-}
-
-/// The pattern that matches everything.
-impl Default for ProviderPattern {
-    fn default() -> Self {
-        Self(PatternScope::Everything)
+        let mut of_namespace = self.clone();
+        of_namespace.type_name = None;
+        let mut of_host = of_namespace.clone();
+        of_host.namespace = None;
+        let mut all = vec![Self::default(), of_host, of_namespace, self.clone()];
+        all.dedup();
+        all
     }
 }
 
 impl fmt::Display for ProviderPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            PatternScope::Everything => f.write_str("*/*/*"),
-            PatternScope::Host(host) => write!(f, "{host}/*/*"),
-            PatternScope::Namespace(host, namespace) => write!(f, "{host}/{namespace}/*"),
-            PatternScope::Provider(host, namespace, type_name) => {
-                write!(f, "{host}/{namespace}/{type_name}")
-            }
-        }
+        let host = self.hostname.as_ref().map(Hostname::to_string);
+        let names = [&host, &self.namespace, &self.type_name];
+        let [host, namespace, name] = names.map(|one| one.as_deref().unwrap_or(WILDCARD));
+        write!(f, "{host}/{namespace}/{name}")
     }
 }
 
@@ -161,7 +130,7 @@ impl FromStr for ProviderPattern {
         // Four segments suffice to detect too many.
         let segments: Vec<&str> = text.splitn(4, '/').collect();
         match segments.as_slice() {
-            [WILDCARD, WILDCARD, WILDCARD] => Ok(Self(PatternScope::Everything)),
+            [WILDCARD, WILDCARD, WILDCARD] => Ok(Self::default()),
             [host, _, _] if host.contains(WILDCARD) => Err(Error::Wildcard {
                 text: text.to_owned(),
             }),

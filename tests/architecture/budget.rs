@@ -23,7 +23,7 @@ const BUDGETS: [(&str, usize); 59] = [
     ("version", 197),
     ("date", 40),
     ("constraint", 218),
-    ("address", 576),
+    ("address", 548),
     ("selection", 69),
     ("place", 28),
     ("fingerprint", 81),
