@@ -12,7 +12,7 @@ use tokio::process::Command;
 use zeroize::Zeroizing;
 
 use super::program::{Answers, HelperRun, Output};
-use super::{CredentialKind, Error, HelperAction, hub};
+use super::{CredentialKind, Error, hub};
 use crate::config::HelperName;
 use crate::secret::Secret;
 
@@ -97,8 +97,7 @@ impl DockerHelpers {
         let mut bytes = Zeroizing::new(Vec::with_capacity(size));
         // Writing text to memory cannot fail.
         let _written = serde_json::to_writer(&mut *bytes, &input);
-        self.run(helper, HelperAction::Store, &bytes, must_succeed)
-            .await
+        self.run(helper, "store", &bytes, must_succeed).await
     }
 
     /// Erases the credentials of a registry from a helper, under every name of the registry. Returns `false` if the helper had none.
@@ -107,8 +106,7 @@ impl DockerHelpers {
         for server in servers(domain) {
             if self.ask(helper, &server).await?.is_some() {
                 let input = server.as_bytes();
-                self.run(helper, HelperAction::Erase, input, must_succeed)
-                    .await?;
+                self.run(helper, "erase", input, must_succeed).await?;
                 erased = true;
             }
         }
@@ -136,20 +134,19 @@ impl DockerHelpers {
                 }),
             })
         };
-        self.run(helper, HelperAction::Get, server.as_bytes(), read)
-            .await
+        self.run(helper, "get", server.as_bytes(), read).await
     }
 
     async fn run<T>(
         &self,
         helper: &HelperName,
-        action: HelperAction,
+        action: &'static str,
         input: &[u8],
         read: impl FnOnce(&HelperRun<'_>, ExitStatus, &Output) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let program = helper.program();
         let mut command = Command::new(program);
-        command.arg(action.as_str());
+        command.arg(action);
         if let Some(path) = &self.path {
             command.env("PATH", path);
         }

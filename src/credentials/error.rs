@@ -1,6 +1,5 @@
 //! Errors of credentials.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,25 +47,22 @@ pub enum Error {
     #[error("{helper} failed to {action}{}", .status.map(|status| format!(": exit {status}")).unwrap_or_default())]
     HelperFailed {
         helper: String,
-        action: HelperAction,
+        /// The program's argument for the request.
+        action: &'static str,
         status: Option<i32>,
     },
     /// A helper did not end in time.
     #[error("{helper} did not {action} within {seconds} seconds")]
     HelperTimeout {
         helper: String,
-        action: HelperAction,
+        action: &'static str,
         seconds: u64,
     },
     /// The output of a helper violates its protocol, or has more than `limit` bytes.
     #[error(
-        "{helper} answered with something other than credentials\n  expected JSON with {}, at most {limit} bytes", .action.answer()
+        "{helper} answered with something other than credentials\n  expected JSON with `token`, or `Username` and `Secret`, at most {limit} bytes"
     )]
-    HelperAnswer {
-        helper: String,
-        action: HelperAction,
-        limit: u64,
-    },
+    HelperAnswer { helper: String, limit: u64 },
     /// A token contains characters that an HTTP header cannot contain.
     #[error("the token from {found_in} holds characters that cannot be sent")]
     UnsendableToken { found_in: FoundIn },
@@ -89,44 +85,6 @@ fn without_user(text: &str) -> String {
     match text.contains('@') {
         true => Shown::from(text).to_string(),
         false => printable(text),
-    }
-}
-
-/// A request to a credential helper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HelperAction {
-    /// Print a username and password.
-    Get,
-    /// Print a token. Only `terraform-credentials-NAME` programs do.
-    GetToken,
-    /// Store a username and password.
-    Store,
-    /// Erase a username and password.
-    Erase,
-}
-
-impl HelperAction {
-    /// The program's argument for this request.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get | Self::GetToken => "get",
-            Self::Store => "store",
-            Self::Erase => "erase",
-        }
-    }
-
-    /// The expected output, for messages.
-    fn answer(self) -> &'static str {
-        match self {
-            Self::GetToken => "token",
-            Self::Get | Self::Store | Self::Erase => "Username and Secret",
-        }
-    }
-}
-
-impl fmt::Display for HelperAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

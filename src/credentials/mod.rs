@@ -38,7 +38,7 @@ mod token_helper;
 pub mod tokens;
 
 pub use credential::{Credential, CredentialKind};
-pub use error::{Error, HelperAction};
+pub use error::Error;
 pub use found_in::{FileEntry, FoundIn};
 pub use locations::{Environment, Locations};
 pub use report::{Readers, SourceReport, SourceState};

@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use zeroize::Zeroizing;
 
-use super::{Error, HelperAction};
+use super::Error;
 
 /// The longest accepted output in bytes. Tokens have a few thousand.
 pub(super) const LONGEST: u64 = 64 << 10;
@@ -26,7 +26,8 @@ pub(super) type Output = Zeroizing<Vec<u8>>;
 pub(super) struct HelperRun<'a> {
     /// The name of the program, for messages.
     pub(super) helper: &'a str,
-    pub(super) action: HelperAction,
+    /// The program's argument for the request.
+    pub(super) action: &'static str,
     /// The content of its stdin.
     pub(super) input: &'a [u8],
     /// The time limit.
@@ -78,7 +79,6 @@ impl HelperRun<'_> {
     pub(super) fn wrong_answer(&self) -> Error {
         Error::HelperAnswer {
             helper: self.helper.to_owned(),
-            action: self.action,
             limit: LONGEST,
         }
     }
@@ -168,7 +168,7 @@ mod tests {
         let answers = Answers::<&str, u32>::default();
         let failed = || Error::HelperFailed {
             helper: "helper".to_owned(),
-            action: HelperAction::Get,
+            action: "get",
             status: Some(1),
         };
         let first = answers.get("host", async { Err(failed()) });

@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::process::Command;
 
+use super::Error;
 use super::program::{Answers, HelperRun};
-use super::{Error, HelperAction};
 use crate::address::Hostname;
 use crate::config::cli::CredentialsHelper;
 use crate::secret::Secret;
@@ -64,14 +64,14 @@ impl TokenHelper {
     async fn ask(&self, host: &Hostname) -> Result<Option<Secret>, Error> {
         let run = HelperRun {
             helper: &self.name,
-            action: HelperAction::GetToken,
+            action: "get",
             input: b"",
             timeout: self.timeout,
         };
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)
-            .arg(run.action.as_str())
+            .arg(run.action)
             .arg(host.as_ascii());
         let (status, output) = run.run(command).await?;
         run.succeeded(status)?;

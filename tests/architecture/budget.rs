@@ -44,7 +44,7 @@ const BUDGETS: [(&str, usize); 59] = [
     ("prove", 57),
     ("http", 2008),
     ("disk", 1561),
-    ("credentials", 1995),
+    ("credentials", 1959),
     ("blob", 496),
     ("configuration", 707),
     ("source", 2916),
