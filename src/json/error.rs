@@ -28,38 +28,11 @@ pub enum Fault {
     },
     /// There are more members, items or levels than the limit allows.
     TooMany {
-        /// What there is too much of.
-        what: Counted,
+        /// The plural noun for what there is too much of.
+        what: &'static str,
         /// The largest allowed number of them.
         limit: usize,
     },
-}
-
-/// What is counted in a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counted {
-    /// Levels of nesting.
-    Levels,
-    /// Members of an object.
-    Members,
-    /// Items of a list.
-    Items,
-    /// Packages of a version.
-    Packages,
-    /// Platforms of a version.
-    Platforms,
-}
-
-impl fmt::Display for Counted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Levels => "levels",
-            Self::Members => "members",
-            Self::Items => "items",
-            Self::Packages => "packages",
-            Self::Platforms => "platforms",
-        })
-    }
 }
 
 /// One step of the path to a part of a document.
@@ -81,7 +54,7 @@ impl Error {
     }
 
     /// The error for an exceeded limit.
-    pub fn too_many(what: Counted, limit: usize) -> Self {
+    pub fn too_many(what: &'static str, limit: usize) -> Self {
         Fault::TooMany { what, limit }.into()
     }
 

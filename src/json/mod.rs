@@ -25,7 +25,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use serde_json::value::RawValue;
 
-pub use error::{Counted, Error, Fault};
+pub use error::{Error, Fault};
 
 /// The largest number of members of an object. Real ones have a dozen.
 pub const MOST_MEMBERS: usize = 1_000;
@@ -46,7 +46,7 @@ impl<'a> Object<'a> {
     /// The document is not an object, nests too deeply, or has too many members.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         if depth(bytes) > DEEPEST {
-            return Err(Error::too_many(Counted::Levels, DEEPEST));
+            return Err(Error::too_many("levels", DEEPEST));
         }
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         let object = Self::read(&mut deserializer)?;
@@ -77,7 +77,7 @@ impl<'a> Object<'a> {
         let mut members = Vec::new();
         visit::members(source, |name, value| {
             if members.len() == MOST_MEMBERS {
-                return Err(Error::too_many(Counted::Members, MOST_MEMBERS));
+                return Err(Error::too_many("members", MOST_MEMBERS));
             }
             members.push((name, value));
             Ok(())
@@ -219,7 +219,7 @@ impl<'a> Object<'a> {
                 return Err(Error::repeated(&key, &key));
             }
             if all.len() == most {
-                return Err(Error::too_many(Counted::Members, most));
+                return Err(Error::too_many("members", most));
             }
             let value = read(value).map_err(|error| error.within(&key))?;
             all.insert(key.into_owned(), value);
@@ -257,7 +257,7 @@ pub fn items<'a, T>(
     let mut deserializer = serde_json::Deserializer::from_str(value.get());
     visit::items(&mut deserializer, |item| {
         if count == most {
-            return Err(Error::too_many(Counted::Items, most));
+            return Err(Error::too_many("items", most));
         }
         count += 1;
         all.push(read(item).map_err(|error| error.at_item(count))?);

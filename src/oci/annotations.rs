@@ -41,10 +41,7 @@ pub(super) fn take(
             return Err(json::Error::repeated(&name, &name));
         }
         if all.len() == json::MOST_MEMBERS {
-            return Err(json::Error::too_many(
-                json::Counted::Members,
-                json::MOST_MEMBERS,
-            ));
+            return Err(json::Error::too_many("members", json::MOST_MEMBERS));
         }
         all.insert(name.into_owned(), text.unwrap_or_default().into_owned());
         Ok(())

@@ -14,7 +14,7 @@ use super::{
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::digest::Digest;
-use crate::json::{self, Counted};
+use crate::json;
 use crate::platform::Platform;
 use crate::version::Version;
 
@@ -92,8 +92,8 @@ impl Index {
         }
         Err(Refusal::TooMany {
             what: Part::Index,
-            of: Counted::Platforms,
-            counted: json::Error::too_many(Counted::Platforms, MOST_PLATFORMS),
+            of: "platforms",
+            counted: json::Error::too_many("platforms", MOST_PLATFORMS),
         })
     }
 

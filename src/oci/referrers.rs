@@ -163,7 +163,7 @@ pub fn merged(own: &RawManifest, more: &RawManifest) -> Result<RawManifest, json
     let new = more.iter().filter(|(digest, _)| is_new(digest));
     let entries: Vec<&RawValue> = own.iter().chain(new).map(|(_, raw)| &**raw).collect();
     if entries.len() > MOST_ENTRIES {
-        return Err(json::Error::too_many(json::Counted::Items, MOST_ENTRIES));
+        return Err(json::Error::too_many("items", MOST_ENTRIES));
     }
     list(&entries)
 }

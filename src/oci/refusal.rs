@@ -3,7 +3,7 @@
 use super::{DescriptorError, INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, Part, ZIP};
 use crate::digest::Digest;
 use crate::error::{Category, Hint, MANY, listed, printable};
-use crate::json::{self, Counted, Fault};
+use crate::json::{self, Fault};
 use crate::platform::Platform;
 use crate::release::ProtocolError;
 
@@ -55,7 +55,7 @@ pub enum Refusal {
     TooMany {
         what: Part,
         /// What it has too many of.
-        of: Counted,
+        of: &'static str,
         /// The list and its limit.
         counted: json::Error,
     },
@@ -144,11 +144,9 @@ impl Refusal {
                 repeated: source,
             },
             // Documents of this depth are none of our kind, like others that do not parse.
-            Fault::Malformed(_)
-            | Fault::TooMany {
-                what: Counted::Levels,
-                ..
-            } => Self::Json { what, source },
+            Fault::Malformed(_) | Fault::TooMany { what: "levels", .. } => {
+                Self::Json { what, source }
+            }
             Fault::TooMany { what: of, .. } => Self::TooMany {
                 what,
                 of,

@@ -84,7 +84,7 @@ impl VersionList {
             };
             listed += version.platforms.len();
             if listed > MOST_LISTED {
-                return Err(json::Error::too_many(json::Counted::Packages, MOST_LISTED));
+                return Err(json::Error::too_many("packages", MOST_LISTED));
             }
             Ok(Some(version))
         });

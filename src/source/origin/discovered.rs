@@ -48,7 +48,7 @@ impl Origin {
                         what: Document::Checksums,
                         url: url.clone().into(),
                         received: None,
-                        source: json::Error::too_many(json::Counted::Packages, MOST_PLATFORMS),
+                        source: json::Error::too_many("packages", MOST_PLATFORMS),
                     });
                 }
                 checksums = Some(document);
