@@ -20,17 +20,11 @@ pub enum Error {
     #[error(transparent)]
     Hostname(#[from] hostname::Error),
     /// The namespace is invalid.
-    #[error("`{}` is not a namespace: {kind}", printable(.name))]
-    Namespace {
-        name: String,
-        kind: name::NameErrorKind,
-    },
+    #[error("`{}` is not a namespace\n  expected {}", printable(.name), name::EXPECTED)]
+    Namespace { name: String },
     /// The type is invalid.
-    #[error("`{}` is not a provider type: {kind}", printable(.name))]
-    Type {
-        name: String,
-        kind: name::NameErrorKind,
-    },
+    #[error("`{}` is not a provider type\n  expected {}", printable(.name), name::EXPECTED)]
+    Type { name: String },
     /// The type begins with `terraform-` or `opentofu-`, as the names of source repositories do.
     #[error("the provider type `{name}` begins with `{prefix}`\n  expected {expected}")]
     RedundantPrefix {
@@ -56,11 +50,9 @@ fn with_namespace(type_name: &str) -> String {
         .iter()
         .find_map(|prefix| type_name.strip_prefix(prefix));
     let meant = repository.map_or(type_name, after_prefix);
-    match (name::normalize(meant), repository) {
-        (Ok(name), None) => format!("NAMESPACE/{name}, such as hashicorp/{name}"),
-        // The repository of its sources, whose owner is usually the namespace.
-        (Ok(name), Some(_)) => format!("NAMESPACE/{name}"),
-        (Err(_), _) => "NAMESPACE/TYPE".to_owned(),
+    match name::normalize(meant) {
+        Some(name) => format!("NAMESPACE/{name}"),
+        None => "NAMESPACE/TYPE".to_owned(),
     }
 }
 

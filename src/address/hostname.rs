@@ -52,7 +52,7 @@ impl Hostname {
             kind,
         };
         if text.len() > LONGEST {
-            return Err(refuse(HostnameErrorKind::TooLong));
+            return Err(refuse(HostnameErrorKind::Form));
         }
         let HostPort { host, port } =
             HostPort::parse(text).ok_or_else(|| refuse(HostnameErrorKind::Form))?;
@@ -69,7 +69,7 @@ impl Hostname {
             return Err(refuse(HostnameErrorKind::Form));
         }
         if !verify_dns_length(&host, false) {
-            return Err(refuse(HostnameErrorKind::TooLong));
+            return Err(refuse(HostnameErrorKind::Form));
         }
         Ok(Self(match port.filter(|port| *port != HTTPS) {
             Some(port) => format!("{host}:{port}"),
@@ -152,7 +152,7 @@ impl FromStr for Hostname {
 
 /// A text that is not a host name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a host name: {kind}", printable(.text))]
+#[error("`{}` is not a host name\n  expected {kind}", printable(.text))]
 pub struct Error {
     /// The invalid text.
     pub text: String,
@@ -163,19 +163,13 @@ pub struct Error {
 /// Why a text is not a [host name](crate::clients#host-names).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HostnameErrorKind {
-    /// Not letters, digits and inner dashes between dots, not a port, or a directory name that is not the canonical form of a host.
-    #[error(
-        "its form is not allowed\n  expected HOST or HOST:PORT, of letters, digits, dots and inner dashes"
-    )]
+    /// Not letters, digits and inner dashes between dots, not a port, or a directory name that is not the canonical form of a host; or longer than
+    /// DNS allows: 63 characters per label, 253 in total, counted in punycode.
+    #[error("HOST or HOST:PORT, of letters, digits, dots and inner dashes, as long as DNS allows")]
     Form,
     /// Clients refuse punycode where people write a host.
-    #[error("it is written in punycode\n  expected Unicode")]
+    #[error("Unicode in place of punycode")]
     Punycode,
-    /// Longer than DNS allows: 63 characters per label, 253 in total, counted in punycode.
-    #[error(
-        "it is longer than DNS allows\n  expected at most 63 characters a label and 253 in all"
-    )]
-    TooLong,
 }
 
 #[cfg(test)]
@@ -238,9 +232,9 @@ mod tests {
             ("user@example.com", HostnameErrorKind::Form),
             ("\u{301}a.com", HostnameErrorKind::Form),
             ("אa.com", HostnameErrorKind::Form),
-            (&long_label, HostnameErrorKind::TooLong),
-            (&long_name, HostnameErrorKind::TooLong),
-            (&"a".repeat(1025), HostnameErrorKind::TooLong),
+            (&long_label, HostnameErrorKind::Form),
+            (&long_name, HostnameErrorKind::Form),
+            (&"a".repeat(1025), HostnameErrorKind::Form),
         ] {
             let error = text.parse::<Hostname>().unwrap_err();
             assert_eq!(error.kind, kind, "{text:?}");

@@ -55,13 +55,12 @@ impl ProviderAddr {
                 type_name: type_name.to_owned(),
             });
         }
-        let namespace = name::normalize_namespace(namespace, &hostname).map_err(|kind| {
-            let name = namespace.to_owned();
-            Error::Namespace { name, kind }
-        })?;
-        let type_name = name::normalize(type_name).map_err(|kind| Error::Type {
+        let namespace =
+            name::normalize_namespace(namespace, &hostname).ok_or_else(|| Error::Namespace {
+                name: namespace.to_owned(),
+            })?;
+        let type_name = name::normalize(type_name).ok_or_else(|| Error::Type {
             name: type_name.to_owned(),
-            kind,
         })?;
         for prefix in REDUNDANT_PREFIXES {
             if let Some(rest) = type_name.strip_prefix(prefix) {

@@ -11,58 +11,41 @@ use super::Hostname;
 const LONGEST: usize = 255;
 
 /// Returns the normal form of a namespace. Terraform 1.16 has underscores in it. The origin of OpenTofu has none.
-pub(super) fn normalize_namespace(name: &str, host: &Hostname) -> Result<String, NameErrorKind> {
+pub(super) fn normalize_namespace(name: &str, host: &Hostname) -> Option<String> {
     if name.trim_matches('_').is_empty() || *host == Hostname::default_origin() {
         return normalize(name);
     }
     let parts = name.split('_').map(|part| match part {
-        "" => Ok(String::new()),
+        "" => Some(String::new()),
         part => normalize(part),
     });
-    let folded = parts.collect::<Result<Vec<_>, _>>()?.join("_");
-    match folded.len() {
-        0..=LONGEST => Ok(folded),
-        _ => Err(NameErrorKind::TooLong),
-    }
+    let folded = parts.collect::<Option<Vec<_>>>()?.join("_");
+    (folded.len() <= LONGEST).then_some(folded)
 }
 
-/// Returns the normal form of a name.
-pub(super) fn normalize(name: &str) -> Result<String, NameErrorKind> {
-    check(name)?;
+/// Returns the normal form of a name; `None` if the text is neither [a namespace nor a type](crate::clients#namespaces-and-types): it is empty,
+/// too long, or has characters that the IDNA lookup profile forbids, a dot, an underscore, an outer dash or two adjacent ones.
+pub(super) fn normalize(name: &str) -> Option<String> {
+    if !is_sound(name) {
+        return None;
+    }
     let (folded, sound) =
         Uts46::new().to_unicode(name.as_bytes(), AsciiDenyList::STD3, Hyphens::Check);
-    if sound.is_err() {
-        return Err(NameErrorKind::Form);
-    }
     // The mapping converts full-width dots and dashes and may lengthen the name, so check again.
-    check(&folded)?;
-    Ok(folded.into_owned())
+    (sound.is_ok() && is_sound(&folded)).then(|| folded.into_owned())
 }
 
-fn check(name: &str) -> Result<(), NameErrorKind> {
-    let is_odd = name.is_empty()
-        || name.contains(['.', '_'])
-        || name.starts_with('-')
-        || name.ends_with('-')
-        || name.contains("--");
-    match name.len() {
-        0..=LONGEST if is_odd => Err(NameErrorKind::Form),
-        0..=LONGEST => Ok(()),
-        _ => Err(NameErrorKind::TooLong),
-    }
+/// An underscore separates the fields of package file names. Two dashes also begin punycode.
+fn is_sound(name: &str) -> bool {
+    (1..=LONGEST).contains(&name.len())
+        && !name.contains(['.', '_'])
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+        && !name.contains("--")
 }
 
-/// Why a text is neither [a namespace nor a type](crate::clients#namespaces-and-types).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NameErrorKind {
-    /// Longer than 255 bytes.
-    #[error("it is too long\n  expected at most {LONGEST} bytes")]
-    TooLong,
-    /// Empty, or with characters that the IDNA lookup profile forbids, a dot, an underscore, an outer dash or two adjacent ones. An underscore
-    /// separates the fields of package file names. Two dashes also begin punycode.
-    #[error("its form is not allowed\n  expected letters, digits and single inner dashes")]
-    Form,
-}
+/// What a namespace or type has to be, for messages.
+pub(super) const EXPECTED: &str = "letters, digits and single inner dashes, at most 255 bytes";
 
 #[cfg(test)]
 mod tests {
@@ -70,39 +53,39 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn each_mistake_is_named() {
+    fn each_mistake_is_refused() {
         let long = "a".repeat(256);
         let grows = "㍿".repeat(80);
-        for (name, kind) in [
-            ("", NameErrorKind::Form),
-            ("\u{ad}", NameErrorKind::Form),
-            (&long, NameErrorKind::TooLong),
-            (&grows, NameErrorKind::TooLong),
-            ("a.b", NameErrorKind::Form),
-            ("a。b", NameErrorKind::Form),
-            ("a_b", NameErrorKind::Form),
-            ("a-", NameErrorKind::Form),
-            ("-a", NameErrorKind::Form),
-            ("ü－", NameErrorKind::Form),
-            ("a--b", NameErrorKind::Form),
-            ("xn--bcher-kva", NameErrorKind::Form),
-            ("abc－－d", NameErrorKind::Form),
-            ("a b", NameErrorKind::Form),
-            ("a@1", NameErrorKind::Form),
-            ("*", NameErrorKind::Form),
-            ("?", NameErrorKind::Form),
-            ("a\u{0}", NameErrorKind::Form),
-            ("a\u{202e}b", NameErrorKind::Form),
+        for name in [
+            "",
+            "\u{ad}",
+            &long,
+            &grows,
+            "a.b",
+            "a。b",
+            "a_b",
+            "a-",
+            "-a",
+            "ü－",
+            "a--b",
+            "xn--bcher-kva",
+            "abc－－d",
+            "a b",
+            "a@1",
+            "*",
+            "?",
+            "a\u{0}",
+            "a\u{202e}b",
         ] {
-            assert_eq!(normalize(name), Err(kind), "{name:?}");
+            assert_eq!(normalize(name), None, "{name:?}");
         }
     }
 
     proptest! {
         #[test]
         fn the_normal_form_is_its_own(name in "\\PC{0,12}|[a-zA-Z0-9ÜßЖ例－.-]{0,8}") {
-            if let Ok(normal) = normalize(&name) {
-                prop_assert_eq!(normalize(&normal), Ok(normal));
+            if let Some(normal) = normalize(&name) {
+                prop_assert_eq!(normalize(&normal), Some(normal));
             }
         }
     }

@@ -40,12 +40,11 @@ impl ProviderPattern {
         text: &str,
     ) -> Result<Self, Error> {
         let text = || text.to_owned();
-        let named = |name: &str, normal: Result<String, name::NameErrorKind>| {
-            if name.contains(WILDCARD) {
-                return Err(Error::Wildcard { text: text() });
-            }
-            let name = name.to_owned();
-            normal.map_err(|kind| Error::Name { name, kind })
+        let named = |name: &str, normal: Option<String>| match name.contains(WILDCARD) {
+            true => Err(Error::Wildcard { text: text() }),
+            false => normal.ok_or_else(|| Error::Name {
+                name: name.to_owned(),
+            }),
         };
         if namespace == WILDCARD && type_name != WILDCARD {
             return Err(Error::Wildcard { text: text() });
@@ -158,11 +157,8 @@ pub enum Error {
     #[error(transparent)]
     Hostname(#[from] hostname::Error),
     /// The namespace or type is invalid.
-    #[error("`{}` is neither a namespace nor a provider type: {kind}", printable(.name))]
-    Name {
-        name: String,
-        kind: name::NameErrorKind,
-    },
+    #[error("`{}` is neither a namespace nor a provider type\n  expected {}", printable(.name), name::EXPECTED)]
+    Name { name: String },
 }
 
 #[cfg(test)]
@@ -272,11 +268,11 @@ mod tests {
             ),
             (
                 "example..com/*/*",
-                "`example..com` is not a host name: its form is not allowed\n  expected HOST or HOST:PORT, of letters, digits, dots and inner dashes",
+                "`example..com` is not a host name\n  expected HOST or HOST:PORT, of letters, digits, dots and inner dashes, as long as DNS allows",
             ),
             (
                 "-/*",
-                "`-` is neither a namespace nor a provider type: its form is not allowed\n  expected letters, digits and single inner dashes",
+                "`-` is neither a namespace nor a provider type\n  expected letters, digits and single inner dashes, at most 255 bytes",
             ),
         ] {
             assert_eq!(parse(text).unwrap_err().to_string(), expected);

@@ -76,7 +76,7 @@ fn refusals_say_what_to_write() {
         ),
         (
             "random",
-            "`random` is a type without a namespace\n  expected NAMESPACE/random, such as hashicorp/random",
+            "`random` is a type without a namespace\n  expected NAMESPACE/random",
         ),
         (
             "a/b/c/d",
@@ -84,11 +84,11 @@ fn refusals_say_what_to_write() {
         ),
         (
             "a_b/c/d",
-            "`a_b` is not a host name: its form is not allowed\n  expected HOST or HOST:PORT, of letters, digits, dots and inner dashes",
+            "`a_b` is not a host name\n  expected HOST or HOST:PORT, of letters, digits, dots and inner dashes, as long as DNS allows",
         ),
         (
             "acme/a_b",
-            "`a_b` is not a provider type: its form is not allowed\n  expected letters, digits and single inner dashes",
+            "`a_b` is not a provider type\n  expected letters, digits and single inner dashes, at most 255 bytes",
         ),
         (
             "acme/terraform-provider-demo",

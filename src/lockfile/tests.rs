@@ -198,7 +198,7 @@ fn each_refusal_of_a_block_has_its_own_message() {
         ),
         (
             "\nprovider acme {}",
-            "`acme` is a type without a namespace\n  expected NAMESPACE/acme, such as hashicorp/acme\n  at line 2",
+            "`acme` is a type without a namespace\n  expected NAMESPACE/acme\n  at line 2",
         ),
         (
             "\nprovider \"acme/demo\" {}",

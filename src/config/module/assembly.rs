@@ -250,7 +250,6 @@ impl<'a> Assembly<'a> {
             {
                 Err(address::Error::Namespace {
                     name: address.namespace().to_owned(),
-                    kind: address::name::NameErrorKind::Form,
                 })
             }
             Ok(address) => Ok(Some(address)),
