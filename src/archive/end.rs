@@ -95,8 +95,7 @@ fn record(tail: &[u8], start: u64) -> Result<Option<usize>, Error> {
                 .received(tail.len() - end)
                 .into())
         }
-        (None, Some((last, end))) => Err(Error::Truncated {
-            expected: Some(start + end.unwrap_or(last + RECORD_SIZE) as u64),
+        (None, Some(_)) => Err(Error::Truncated {
             received: start + tail.len() as u64,
         }),
     }
@@ -105,10 +104,7 @@ fn record(tail: &[u8], start: u64) -> Result<Option<usize>, Error> {
 /// The error for a file without an end record: it is not a zip, or it is truncated.
 fn no_end_record(front: &[u8], length: u64) -> Error {
     if front.starts_with(&super::local::SIGNATURE) {
-        Error::Truncated {
-            expected: None,
-            received: length,
-        }
+        Error::Truncated { received: length }
     } else {
         Error::NotZip {
             front: front.to_vec(),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::error::{Category, Hint, MANY, listed, printable};
+use crate::error::{Category, MANY, listed, printable};
 use crate::hash;
 
 /// A provider zip that is refused.
@@ -23,11 +23,8 @@ pub enum Error {
     )]
     NotZip { front: Vec<u8> },
     /// The file begins like a zip, but has no end record.
-    #[error("the zip is cut short\n  expected {}\n  received {received} bytes", at_least(*.expected))]
-    Truncated {
-        expected: Option<u64>,
-        received: u64,
-    },
+    #[error("the zip is cut short\n  received {received} bytes")]
+    Truncated { received: u64 },
     /// No entry is the provider's executable ([clients: extraction](crate::clients#extraction)).
     #[error("the zip holds no executable\n  expected a file `{}` at its top level{}", printable(.expected), has(.files))]
     NoExecutable {
@@ -133,13 +130,6 @@ fn has(files: &[String]) -> String {
     }
 }
 
-fn at_least(expected: Option<u64>) -> String {
-    expected.map_or_else(
-        || "a central directory and an end record".to_owned(),
-        |expected| format!("at least {expected} bytes"),
-    )
-}
-
 impl Error {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
@@ -150,17 +140,6 @@ impl Error {
             }
             Self::Flaw(flaw) => flaw.category,
             Self::Hash(_) => Category::Untrusted,
-        }
-    }
-}
-
-impl Hint for Error {
-    fn hint(&self) -> Option<String> {
-        match self {
-            Self::NoExecutable { expected, .. } => Some(format!(
-                "put a file `{expected}`, or `{expected}_v1.0.0`, at the top level of the zip"
-            )),
-            _ => None,
         }
     }
 }

@@ -153,14 +153,8 @@ mod tests {
     fn it_says_what_came() {
         for (bytes, wanted) in [
             (b"<html>\n<head>" as &[u8], "received `<html>�<head>`"),
-            (
-                b"PK\x03\x04",
-                "expected a central directory and an end record\n  received 4 bytes",
-            ),
-            (
-                b"PK\x05\x06\0\0",
-                "expected at least 22 bytes\n  received 6 bytes",
-            ),
+            (b"PK\x03\x04", "received 4 bytes"),
+            (b"PK\x05\x06\0\0", "received 6 bytes"),
         ] {
             let text = said(framed(bytes.len(), [bytes]));
             assert!(text.ends_with(wanted), "{text}");
@@ -168,11 +162,7 @@ mod tests {
         let bytes = long(5);
         let cut = bytes.len() - 1;
         let text = said(framed(cut, bytes[..cut].chunks(1000)));
-        let wanted = format!(
-            "expected at least {} bytes\n  received {cut} bytes",
-            bytes.len()
-        );
-        assert!(text.ends_with(&wanted), "{text}");
+        assert!(text.ends_with(&format!("received {cut} bytes")), "{text}");
     }
 
     proptest! {

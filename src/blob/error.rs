@@ -85,8 +85,7 @@ impl Hint for Error {
         match self {
             Self::Disk(error) => error.hint(),
             Self::Http(error) => error.hint(),
-            Self::Archive(error) => error.hint(),
-            Self::Missing => None,
+            Self::Archive(_) | Self::Missing => None,
             Self::Longer { .. } | Self::Shorter { .. } | Self::Digest { .. } => {
                 Some("the source is broken, or a proxy changes packages".to_owned())
             }

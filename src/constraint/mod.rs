@@ -61,16 +61,6 @@ enum Operator {
 }
 
 impl VersionConstraints {
-    /// The newest pre-release that the constraints would admit if it were a release, or whose release they would admit.
-    pub fn prerelease_meant<'a>(&self, available: &'a [Version]) -> Option<&'a Version> {
-        let is_meant = |version: &&Version| {
-            let release = Version::new(version.major(), version.minor(), version.patch());
-            version.is_prerelease() && (self.spans(version) || self.spans(&release))
-        };
-        let meant = available.iter().filter(is_meant);
-        meant.max_by(|a, b| a.cmp_precedence(b))
-    }
-
     /// No constraint: every release is acceptable.
     pub fn any() -> Self {
         Self::default()

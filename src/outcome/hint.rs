@@ -1,22 +1,12 @@
 //! What helps when a journey fails.
 
-use super::{At, Failure, Problem, spelling};
-use crate::constraint::VersionConstraints;
+use super::{Failure, Problem};
 use crate::error::Hint;
 use crate::trust;
-use crate::version::Version;
 
 impl Hint for Failure {
     fn hint(&self) -> Option<String> {
-        let hint = match (&*self.problem, &self.at) {
-            (
-                Problem::Trust(trust::Error::NoDocument | trust::Error::NoSignature),
-                At::Source(place),
-            ) if place.is_mirror() => {
-                "mirrors have no signatures: `--allow-unsigned ADDR` or `lock --trust-store` believes one".to_owned()
-            }
-            (problem, _) => problem.hint()?,
-        };
+        let hint = self.problem.hint()?;
         let provider = self.subject.as_ref().map(|subject| &subject.provider);
         Some(match provider {
             Some(provider) => hint.replace("ADDR", &provider.to_string()),
@@ -47,11 +37,10 @@ impl Hint for Problem {
                 trust::Error::NotSigned { .. } | trust::Error::Refused(_) => source.hint(),
                 _ => Some(TAMPERED.to_owned()),
             },
-            Self::Archive { source, .. } => source.hint(),
-            Self::NoVersion {
-                constraints,
-                available,
-            } => no_version(constraints, available),
+            Self::NoVersion { available, .. } => available.is_empty().then(|| {
+                "`tfoci versions ADDR --from STORE --all` lists other tags, if there are any"
+                    .to_owned()
+            }),
             Self::Withdrawn {
                 admitted: Some(version),
                 ..
@@ -97,22 +86,7 @@ fn own_hint(problem: &Problem) -> Option<&'static str> {
             "`--rebuild-index` copies its packages and evidence, and leaves out the rest"
         }
         Problem::Occupied { .. } => "remove it, or install into another directory",
-        Problem::Spelling(spelling::Error::Other { .. }) => {
-            "remove it: clients do not tell the two apart"
-        }
         Problem::CapitalLetters => "install it with `--unpacked`",
         _ => return None,
     })
-}
-
-/// The versions that there are follow the message.
-fn no_version(constraints: &VersionConstraints, available: &[Version]) -> Option<String> {
-    if available.is_empty() {
-        let all = "`tfoci versions ADDR --from STORE --all` lists other tags, if there are any";
-        return Some(all.to_owned());
-    }
-    let version = constraints.prerelease_meant(available)?;
-    Some(format!(
-        "pre-releases are chosen by name, such as `{version}`"
-    ))
 }

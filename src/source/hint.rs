@@ -11,7 +11,6 @@ impl Hint for Error {
             Self::Http(error) => return error.hint(),
             Self::Disk(error) => return error.hint(),
             Self::Credentials(error) => return error.hint(),
-            Self::Archive { source, .. } => return source.hint(),
             Self::Unauthorized { tried, .. } => return tried.hint(),
             Self::Status { status: 429.., .. } => {
                 "run it again later: what is done is not repeated"
@@ -55,9 +54,9 @@ impl Hint for AuthTried {
                 "`machine {}` in .netrc gives it a name and password",
                 printable(host)
             )),
-            Self::Token { .. } | Self::Login { .. } => {
-                Some("it may have expired, or may not read this provider".to_owned())
-            }
+            Self::Token { .. } | Self::Login { .. } => Some(
+                "the token or password may have expired, or may not read this provider".to_owned(),
+            ),
             Self::Redirected | Self::Nothing => None,
         }
     }

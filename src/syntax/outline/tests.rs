@@ -110,7 +110,7 @@ fn mistakes_have_a_line() {
     let error = Body::parse(b"a = 1\nb = \"\xff\"").unwrap_err();
     assert_eq!(error.to_string(), "line 2: not UTF-8 text");
     let error = Body::parse(b"a\0 \0=\0\n\0").unwrap_err();
-    assert_eq!(error.to_string(), "line 1: not UTF-8 text");
+    assert_eq!(error.to_string(), "line 2: not UTF-8 text");
 }
 
 /// As `tofu` and `terraform` read them.
