@@ -9,7 +9,7 @@ use crate::plain;
 #[derive(Debug)]
 pub struct Error {
     /// The path from the document to the faulty object or value, outermost step first.
-    path: Vec<PathStep>,
+    path: Vec<String>,
     /// Whether it is no JSON of the expected form, ambiguous, or too large.
     pub fault: Fault,
 }
@@ -35,14 +35,6 @@ pub enum Fault {
     },
 }
 
-/// One step of the path to a part of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum PathStep {
-    Member(String),
-    /// An item of a list, counted from 1.
-    Item(usize),
-}
-
 impl Error {
     /// The error for a duplicate member.
     pub fn repeated(first: &str, second: &str) -> Self {
@@ -61,38 +53,21 @@ impl Error {
     /// Prepends a member to the path.
     #[must_use]
     pub fn within(mut self, member: &str) -> Self {
-        self.path.insert(0, PathStep::Member(printable(member)));
+        self.path.insert(0, format!("`{}`", printable(member)));
         self
     }
 
+    /// Prepends an item of a list, counted from 1.
     pub(super) fn at_item(mut self, number: usize) -> Self {
-        self.path.insert(0, PathStep::Item(number));
+        self.path.insert(0, format!("item {number}"));
         self
     }
 
-    /// The faulty part of the document: `entry 2 of the index`, `platform of entry 2 of the index`, or `the index`.
+    /// The faulty part of the document: "item 2 of `manifests` of the index", or "the index".
     pub fn part_of(&self, document: &str) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        let mut list = "";
-        for step in &self.path {
-            match step {
-                PathStep::Member(name) => {
-                    list = name;
-                    parts.push(name.clone());
-                }
-                PathStep::Item(number) => {
-                    parts.pop();
-                    parts.push(match list {
-                        "manifests" => format!("entry {number}"),
-                        "layers" => format!("layer {number}"),
-                        list => format!("item {number} of `{list}`"),
-                    });
-                }
-            }
-        }
-        parts.reverse();
-        parts.push(format!("the {document}"));
-        parts.join(" of ")
+        let steps = self.path.iter().rev();
+        let parts: String = steps.map(|step| format!("{step} of ")).collect();
+        format!("{parts}the {document}")
     }
 
     /// The expected and the received content, for the lines below the first line of an error message.
@@ -122,9 +97,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.path {
-            if let PathStep::Member(name) = step {
-                write!(f, "`{name}`: ")?;
-            }
+            write!(f, "{step}: ")?;
         }
         match &self.fault {
             Fault::Malformed(mistake) => {

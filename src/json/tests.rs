@@ -41,7 +41,10 @@ fn errors_name_the_object_from_the_inside_out() {
             Object::of(item)?.object("platform", |mut platform| platform.text("os"))
         })
         .unwrap_err();
-    assert_eq!(error.part_of("index"), "platform of entry 2 of the index");
+    assert_eq!(
+        error.part_of("index"),
+        "`platform` of item 2 of `manifests` of the index"
+    );
     let error = object
         .object("x", |mut x| {
             x.list("y", 2, |item| match item.get() {
@@ -50,7 +53,7 @@ fn errors_name_the_object_from_the_inside_out() {
             })
         })
         .unwrap_err();
-    assert_eq!(error.part_of("list"), "item 2 of `y` of x of the list");
+    assert_eq!(error.part_of("list"), "item 2 of `y` of `x` of the list");
     assert_eq!(Error::repeated("a", "a").part_of("index"), "the index");
 }
 

@@ -230,7 +230,7 @@ mod tests {
         );
         assert_eq!(
             read(r#""org.tfoci.package":"a","org.tfoci.package":null"#),
-            Err("annotations of the index".to_owned())
+            Err("`annotations` of the index".to_owned())
         );
     }
 }

@@ -15,7 +15,7 @@ const BUDGETS: [(&str, usize); 59] = [
     ("nearest", 15),
     ("text", 19),
     ("plain", 77),
-    ("json", 406),
+    ("json", 381),
     ("toml", 71),
     ("platform", 124),
     ("digest", 145),
