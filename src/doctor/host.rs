@@ -60,7 +60,7 @@ pub(super) fn of_http(error: &http::Error) -> Finding {
         http::Error::NoAuthorities { .. } => Code::AuthoritiesMissing,
         http::Error::Transport { error, .. } => match &error.reason {
             Reason::UnknownHost => Code::NameUnknown,
-            Reason::Expired | Reason::NotYetValid => Code::CertificateDate,
+            Reason::Expired => Code::CertificateDate,
             reason if reason.is_tls() => Code::TlsFailed,
             _ => Code::ConnectionFailed,
         },

@@ -53,12 +53,9 @@ pub enum Reason {
         /// The names in the certificate.
         received: Vec<String>,
     },
-    /// The certificate has expired.
-    #[error("the server's certificate has expired")]
+    /// The certificate is not valid yet or any more, or the clock of this machine is wrong.
+    #[error("the server's certificate has expired, or is not valid yet")]
     Expired,
-    /// The certificate is not valid yet, or the clock of this machine is wrong.
-    #[error("the server's certificate is not valid yet")]
-    NotYetValid,
     /// The certificate is invalid for another reason.
     #[error("the server's certificate is invalid")]
     Certificate,
@@ -132,7 +129,6 @@ impl Reason {
             Self::UnknownAuthority
                 | Self::OtherName { .. }
                 | Self::Expired
-                | Self::NotYetValid
                 | Self::Certificate
                 | Self::NotTls
                 | Self::WantsIdentity
@@ -182,12 +178,10 @@ impl Reason {
                 CertificateError::NotValidForNameContext { presented, .. } => Self::OtherName {
                     received: presented.iter().map(|name| printable(bare(name))).collect(),
                 },
-                CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-                    Self::Expired
-                }
-                CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                    Self::NotYetValid
-                }
+                CertificateError::Expired
+                | CertificateError::ExpiredContext { .. }
+                | CertificateError::NotValidYet
+                | CertificateError::NotValidYetContext { .. } => Self::Expired,
                 _ => Self::Certificate,
             },
             rustls::Error::InvalidMessage(_) => Self::NotTls,

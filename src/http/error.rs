@@ -202,9 +202,7 @@ fn of_connection(url: &Shown, error: &ConnectionError) -> Option<String> {
         Reason::UnknownAuthority => {
             "if the authority is your own, name its certificate with `--ca-file FILE`"
         }
-        Reason::NotYetValid | Reason::Expired => {
-            "if it should be valid, check this machine's clock"
-        }
+        Reason::Expired => "if it should be valid, check this machine's clock",
         Reason::Private => return Some(allow_private(host)),
         Reason::NotTls => {
             return Some(format!(

@@ -42,7 +42,7 @@ const BUDGETS: [(&str, usize); 59] = [
     ("config", 1646),
     ("jobs", 103),
     ("prove", 57),
-    ("http", 2008),
+    ("http", 2001),
     ("disk", 1561),
     ("credentials", 1959),
     ("blob", 495),
