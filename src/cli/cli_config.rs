@@ -24,7 +24,6 @@ use super::arguments::ClientName;
 use super::doctor;
 use super::error::CommandError;
 use super::json;
-use super::printer::Tone;
 use super::render::{Mirror, ProviderInstallationView};
 use super::session::Session;
 use super::session::place::is_store;
@@ -152,7 +151,7 @@ fn mirror(
     }
     if let Some(url) = &arguments.url {
         let comment = store.map(|store| format!("This server has the providers of {store}."));
-        return Ok((network_mirror(url, include, session)?, comment));
+        return Ok((network_mirror(url, include)?, comment));
     }
     let Some(endpoint) = endpoint else {
         return Err(CommandError::usage("nothing says which store to read from")
@@ -166,11 +165,7 @@ fn mirror(
     Ok((oci_mirror(&endpoint, include, session)?, None))
 }
 
-fn network_mirror(
-    url: &str,
-    include: &[ProviderPattern],
-    session: &Session,
-) -> Result<Mirror, CommandError> {
+fn network_mirror(url: &str, include: &[ProviderPattern]) -> Result<Mirror, CommandError> {
     let url = directory_url(url)?;
     let mut patterns = include.iter();
     let has_port = |one: &&ProviderPattern| one.hostname().is_some_and(Hostname::has_port);
@@ -180,12 +175,6 @@ fn network_mirror(
             "clients ask no network mirror for a provider whose host has a port\n  received {pattern}"
         ))
         .advising("leave it out: `direct` installs it from its origin"));
-    }
-    if url.path() == "/" {
-        let text = format!(
-            "{url} is right for a site that `tfoci site` wrote. The network mirror of `tfoci serve` is at {url}mirror/"
-        );
-        session.printer.line(Tone::Plain, "Note", &text);
     }
     Ok(Mirror::Network { url: url.into() })
 }

@@ -3,15 +3,10 @@
 use tfoci::address::HostPort;
 use url::Url;
 
-/// The value of an option is not a host.
-#[derive(Debug, thiserror::Error)]
-#[error("expected HOST or HOST:PORT, such as registry.internal:5000 or [::1]:5000")]
-pub(super) struct HostError;
-
 /// Parses `HOST` or `HOST:PORT`, with brackets around IPv6 addresses, and normalises it as the URL parser does. Any other spelling would
 /// silently match no host.
-pub(super) fn host(text: &str) -> Result<String, HostError> {
-    read(text).ok_or(HostError)
+pub(super) fn host(text: &str) -> Result<String, &'static str> {
+    read(text).ok_or("expected HOST or HOST:PORT, such as registry.internal:5000 or [::1]:5000")
 }
 
 fn read(text: &str) -> Option<String> {

@@ -47,14 +47,6 @@ pub enum Error {
     /// A local state that clients refuse, too.
     #[error("the state {} cannot be read", printable_path(.path))]
     State { path: PathBuf, source: json::Error },
-    /// More than any real configuration requires.
-    #[error("a configuration requires more than {limit} providers\n  in {position}")]
-    TooMuchRequired {
-        /// The largest number that is accepted.
-        limit: usize,
-        /// The statement that exceeds it.
-        position: Position,
-    },
     /// A limit was exceeded.
     #[error("{} has more than {limit} {what}", printable_path(.directory))]
     Many {
@@ -88,7 +80,6 @@ impl Error {
             Self::Many { .. }
             | Self::ModulesJson { .. }
             | Self::Computed { .. }
-            | Self::TooMuchRequired { .. }
             | Self::FileName { .. } => Category::Malformed,
             Self::Module { source, .. } => source.category(),
             Self::State { source, .. } => source.category(),

@@ -130,9 +130,10 @@ impl Requirements {
         let known = self.providers.entry(provider.clone()).or_default();
         *known = std::mem::take(known).and(stated.constraints.clone());
         if self.providers.len() > MOST_PROVIDERS {
-            return Err(Error::TooMuchRequired {
-                limit: MOST_PROVIDERS,
-                position: stated.position,
+            return Err(Error::Many {
+                directory: stated.position.path,
+                what: "required providers",
+                limit: MOST_PROVIDERS as u64,
             });
         }
         self.stated.entry(provider).or_default().push(stated);

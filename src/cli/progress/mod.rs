@@ -177,12 +177,7 @@ impl Progress {
         if self.printer.is_terse() {
             return;
         }
-        let plural = if matching == 1 {
-            "the only match".to_owned()
-        } else {
-            format!("newest of {matching} matching")
-        };
-        let text = format!("{subject} ({plural})");
+        let text = format!("{subject} (newest of {matching} matching)");
         self.printer.line(Tone::Plain, "Selected", &text);
     }
 

@@ -5,7 +5,7 @@ use tfoci::error::{printable, printable_path};
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::store::{self, Endpoint, Providers, Store};
 
-use super::{Session, check, stored_provider};
+use super::{Session, stored_provider};
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 
@@ -49,14 +49,11 @@ impl Everything {
     pub(in crate::cli) fn note(&self, printer: &Printer) {
         let endpoint = &self.endpoint;
         if self.listed.others > 0 {
-            let repositories = match self.listed.others {
-                1 => "1 repository that does not match".to_owned(),
-                others => format!("{others} repositories that do not match"),
-            };
+            let others = self.listed.others;
             let example = self.listed.example.as_ref();
             let example = example.map(|name| format!(", such as {}", endpoint.name(name)));
             let example = example.unwrap_or_default();
-            let line = format!("{repositories} {endpoint}{example}");
+            let line = format!("repositories that do not match {endpoint}: {others}{example}");
             printer.line(Tone::Plain, "Skipped", &line);
         }
         if let Some(host) = &self.assumed_host {
@@ -101,7 +98,7 @@ impl Session {
             at: At::read(endpoint.whole()),
             ..Failure::from(error)
         });
-        let listed = providers?.ok_or_else(|| unlisted(endpoint))?;
+        let listed = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;
         // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
         if listed.providers.is_empty() {
             return Err(match endpoint.template() {
@@ -119,15 +116,6 @@ impl Session {
     }
 }
 
-/// The error about a store that cannot list its providers. A URL is no store, and is refused as in every other command.
-fn unlisted(endpoint: &Endpoint) -> CommandError {
-    let text = endpoint.to_string();
-    let any = "example.com/acme/demo".parse().ok();
-    let any = any.filter(|_| text.contains("://"));
-    let checked = any.map_or(Ok(()), |any: ProviderAddr| check(endpoint, &[any]));
-    checked.map_or_else(|error| error, |()| CommandError::no_selection(&text))
-}
-
 fn empty_store(endpoint: &Endpoint) -> CommandError {
     let store = printable(&endpoint.to_string());
     let message = format!(
@@ -143,11 +131,7 @@ fn no_repository_matches(endpoint: &Endpoint, listed: &Providers) -> CommandErro
         .as_ref()
         .map(|example| endpoint.name(example));
     let example = example.as_deref().map(printable);
-    let received = match (listed.others, example) {
-        (1, Some(example)) => format!("one repository, {example}"),
-        (others, Some(example)) => format!("{others} repositories, such as {example}"),
-        (_, None) => "no repository".to_owned(),
-    };
+    let received = example.unwrap_or_else(|| "no repository".to_owned());
     let template = printable(&endpoint.to_string());
     let message =
         format!("no repository of the registry matches {template}\n  received {received}");
