@@ -23,8 +23,8 @@ pub enum Error {
     #[error("`{}` is not a registry, or a part of one\n  expected DOMAIN or DOMAIN/PATH", printable(.text))]
     Prefix { text: String },
     /// An `oci_credentials` block with none, several or half of its kinds of credentials.
-    #[error("the `oci_credentials` block for `{}` has {received}\n  expected username and password, access_token and refresh_token, or docker_credentials_helper", printable(.label))]
-    Credentials { label: String, received: String },
+    #[error("the `oci_credentials` block for `{}` has not exactly one kind of credentials\n  expected username and password, access_token and refresh_token, or, for a whole registry, docker_credentials_helper", printable(.label))]
+    Credentials { label: String },
     /// A helper that is no program in `PATH`.
     #[error("`{}` is not the name of a helper\n  expected NAME of a program {program}NAME, without path separators", printable(.name))]
     Helper { name: String, program: &'static str },

@@ -35,8 +35,8 @@ pub enum Error {
     #[error("no configuration is in {}\n  expected files such as main.tf", printable_path(.directory))]
     Empty { directory: PathBuf },
     /// The client's list of installed modules is not one, or has a path that clients never write.
-    #[error("{} is not a list of modules as clients write it{}", printable_path(.path), at(*.line))]
-    ModulesJson { path: PathBuf, line: Option<usize> },
+    #[error("{} is not a list of modules as clients write it", printable_path(.path))]
+    ModulesJson { path: PathBuf },
     /// OpenTofu computes which module is called.
     #[error("the source or version of a module is an expression, which tfoci does not compute\n  received {}\n  in {position}", printable(.expression))]
     Computed {
@@ -64,11 +64,6 @@ pub enum Error {
         /// The cause, with file and line.
         source: Box<module::Error>,
     },
-}
-
-fn at(line: Option<usize>) -> String {
-    line.map(|line| format!("\n  not valid JSON at line {line}"))
-        .unwrap_or_default()
 }
 
 impl Error {

@@ -37,13 +37,9 @@ pub(super) fn read(root: &Path, data: &Path) -> Result<BTreeMap<String, Installe
     let Some(bytes) = disk::if_exists(disk::read_regular(&path, LARGEST))? else {
         return Ok(BTreeMap::new());
     };
-    let refused = |line| Error::ModulesJson {
-        path: path.clone(),
-        line,
-    };
-    let document: Value =
-        serde_json::from_slice(&bytes).map_err(|error| refused(Some(error.line())))?;
-    parse(&document, root).ok_or_else(|| refused(None))
+    let document = serde_json::from_slice(&bytes).ok();
+    let modules = document.and_then(|document: Value| parse(&document, root));
+    modules.ok_or(Error::ModulesJson { path })
 }
 
 fn parse(document: &Value, root: &Path) -> Option<BTreeMap<String, InstalledModule>> {

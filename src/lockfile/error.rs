@@ -66,10 +66,8 @@ pub enum LockFileErrorKind {
     /// An invalid version constraint.
     #[error(transparent)]
     Constraints(#[from] constraint::Error),
-    #[error("`hashes` is not a list of text in quotes")]
+    #[error("`hashes` is not a list of text in quotes, with at least one")]
     NotHashes,
-    #[error("`hashes` is empty\n  expected at least one hash, or no `hashes` at all")]
-    NoHashes,
     #[error("`{}` is not a package hash\n  expected SCHEME:VALUE", printable(.text))]
     Hash { text: String },
 }

@@ -215,7 +215,7 @@ fn read_hashes(value: &Expression<'_>) -> Result<BTreeSet<PackageHash>, Error> {
         }
     }
     if hashes.is_empty() {
-        return Err(refuse(line, LockFileErrorKind::NoHashes));
+        return Err(refuse(line, LockFileErrorKind::NotHashes));
     }
     Ok(hashes)
 }

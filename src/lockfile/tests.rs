@@ -118,17 +118,17 @@ const ENTRIES: &[(&str, usize, &str)] = &[
     (
         "version = \"1.0.0\"\nhashes = []",
         4,
-        "`hashes` is empty\n  expected at least one hash, or no `hashes` at all",
+        "`hashes` is not a list of text in quotes, with at least one",
     ),
     (
         "version = \"1.0.0\"\nhashes = \"zh:\"",
         4,
-        "`hashes` is not a list of text in quotes",
+        "`hashes` is not a list of text in quotes, with at least one",
     ),
     (
         "version = \"1.0.0\"\nhashes = [\n\"a:b\",\n1]",
         6,
-        "`hashes` is not a list of text in quotes",
+        "`hashes` is not a list of text in quotes, with at least one",
     ),
     (
         "version = \"1.0.0\"\nhashes = [\n\"a:b\",\n,]",

@@ -296,7 +296,7 @@ fn a_configuration_requires_a_limited_number_of_providers() {
     };
     let resource = |number| format!("resource \"p{number:06}_x\" \"y\" {{}}\n");
     let run = required(60_000, &resource).exits(1);
-    assert!(run.stderr.ends_with(" project/main.tf:2001\n"));
+    assert!(run.stderr.contains("2000"), "{}", run.stderr);
     // Not the limit, but the empty lock file.
     required(2_000, &resource).exits(4);
 }

@@ -170,18 +170,16 @@ impl OciCredentials {
     fn read(block: &Block<'_>) -> Result<Self, Error> {
         let label = block.labels.first().copied().unwrap_or_default();
         let prefix = RepositoryPrefix::parse(label)?;
-        let refused = |received: String| Error::Credentials {
+        let refused = || Error::Credentials {
             label: label.to_owned(),
-            received,
         };
-        let pair = |first: &'static str, second: &'static str| {
-            let half = |given, missing| refused(format!("`{given}` without `{missing}`"));
-            match (block.body.text(first)?, block.body.text(second)?) {
-                (None, None) => Ok(None),
-                (Some(a), Some(b)) => Ok(Some((a, b))),
-                (Some(_), None) => Err(half(first, second)),
-                (None, Some(_)) => Err(half(second, first)),
-            }
+        let pair = |first: &'static str, second: &'static str| match (
+            block.body.text(first)?,
+            block.body.text(second)?,
+        ) {
+            (None, None) => Ok(None),
+            (Some(a), Some(b)) => Ok(Some((a, b))),
+            _ => Err(refused()),
         };
         let password =
             pair("username", "password")?.map(|(username, password)| OciCredentialKind::Password {
@@ -196,16 +194,14 @@ impl OciCredentials {
         });
         let helper = helper(block.body)?;
         if helper.is_some() && prefix.depth() > 0 {
-            let received = "a path and `docker_credentials_helper`, which is for a whole registry";
-            return Err(refused(received.to_owned()));
+            return Err(refused());
         }
         let mut given = [password, tokens, helper.map(OciCredentialKind::Helper)]
             .into_iter()
             .flatten();
         match (given.next(), given.next()) {
             (Some(kind), None) => Ok(Self { prefix, kind }),
-            (None, _) => Err(refused("no credentials".to_owned())),
-            (Some(_), Some(_)) => Err(refused("several kinds of credentials".to_owned())),
+            _ => Err(refused()),
         }
     }
 }

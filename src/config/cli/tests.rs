@@ -218,22 +218,22 @@ fn every_mistake_about_credentials_has_its_message() {
     let password = "username = \"u\"\npassword = \"p\"";
     let helper = "docker_credentials_helper = \"x\"";
     for (text, wanted) in [
-        (block("example.com", ""), "has no credentials"),
+        (block("example.com", ""), "has not exactly one kind of credentials"),
         (
             block("example.com", &format!("{password}\n{helper}")),
-            "has several kinds of credentials",
+            "has not exactly one kind of credentials",
         ),
         (
             block("example.com", "username = \"u\""),
-            "has `username` without `password`",
+            "has not exactly one kind of credentials",
         ),
         (
             block("example.com", "refresh_token = \"u\""),
-            "has `refresh_token` without `access_token`",
+            "has not exactly one kind of credentials",
         ),
         (
             block("example.com/a", helper),
-            "has a path and `docker_credentials_helper`",
+            "has not exactly one kind of credentials",
         ),
         (
             block("example.com", "docker_credentials_helper = \"a/b\""),

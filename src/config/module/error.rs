@@ -28,11 +28,8 @@ pub enum FileError {
     /// Clients refuse it, too.
     #[error("not valid HCL: {0}")]
     Hcl(SyntaxError),
-    #[error("not valid JSON")]
-    Json,
-    /// JSON, but not an object.
     #[error("neither a JSON object nor a list of them")]
-    NotObject,
+    Json,
     /// A block with the wrong number of labels.
     #[error("a `{}` block has {received} labels\n  expected {expected}", printable(.name))]
     Labels {

@@ -242,6 +242,6 @@ pub(super) fn sections(value: &syntax::Value) -> Result<Vec<&Section>, Located> 
 fn section(value: &syntax::Value) -> Result<&Section, Located> {
     match value {
         syntax::Value::Section(section) => Ok(section),
-        _ => Err((None, FileError::NotObject)),
+        _ => Err((None, FileError::Json)),
     }
 }

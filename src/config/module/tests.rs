@@ -325,7 +325,7 @@ fn each_mistake_names_its_file_and_line() {
         (
             "a.tf.json",
             "{\n\"a\": 1,}",
-            "not valid JSON\n  in a.tf.json:2",
+            "neither a JSON object nor a list of them\n  in a.tf.json:2",
         ),
         (
             "a.tf.json",
