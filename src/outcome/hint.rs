@@ -1,12 +1,20 @@
 //! What helps when a journey fails.
 
-use super::{Failure, Problem};
+use super::{At, Failure, Problem};
 use crate::error::Hint;
 use crate::trust;
 
 impl Hint for Failure {
     fn hint(&self) -> Option<String> {
-        let hint = self.problem.hint()?;
+        let hint = match (&*self.problem, &self.at) {
+            (
+                Problem::Trust(trust::Error::NoDocument | trust::Error::NoSignature),
+                At::Source(place),
+            ) if place.is_mirror() => {
+                "mirrors have no signatures: `--allow-unsigned ADDR` or `lock --trust-store` believes one".to_owned()
+            }
+            (problem, _) => problem.hint()?,
+        };
         let provider = self.subject.as_ref().map(|subject| &subject.provider);
         Some(match provider {
             Some(provider) => hint.replace("ADDR", &provider.to_string()),

@@ -20,8 +20,8 @@ pub enum Occupant {
     Directory(PackageHash),
     /// The package, which another user may change.
     Exposed {
-        /// The file or directory within the package; `None` for the package itself.
-        within: Option<PathBuf>,
+        /// The package, or the file or directory within it.
+        path: PathBuf,
         /// Why another user may change it.
         exposure: &'static str,
     },
@@ -38,13 +38,10 @@ impl fmt::Display for Occupant {
                 None => digest.fmt(f),
             },
             Self::Directory(h1) => h1.fmt(f),
-            Self::Exposed { within, exposure } => match within {
-                None => write!(f, "the same, but it is {exposure}"),
-                Some(path) => {
-                    let path = printable_path(path);
-                    write!(f, "the same, but `{path}` is {exposure}")
-                }
-            },
+            Self::Exposed { path, exposure } => {
+                let path = printable_path(path);
+                write!(f, "the same, but `{path}` is {exposure}")
+            }
             Self::Unreadable(error) => error.fmt(f),
         }
     }

@@ -42,24 +42,12 @@ fn constraints_select_the_newest_matching_version() {
 #[test]
 fn when_nothing_matches_the_versions_are_listed() {
     let scene = with_versions(&["1.0.0", "1.10.0", "1.9.0-rc.1"]);
-    for (asked, names_pre_release) in [
-        ("~> 2.0", false),
-        ("1.9.1", false),
-        ("= 3.0", false),
-        ("1.9.0", true),
-        ("~> 1.9.0", true),
-        (">= 1.9.0-rc.1, < 1.10", true),
-    ] {
+    for asked in ["~> 2.0", "1.9.1", "= 3.0", "1.9.0", ">= 1.9.0-rc.1, < 1.10"] {
         let run = install_linux(&scene, &[&format!("{DEMO}@{asked}")]).exits(1);
         assert_eq!(run.stdout, "");
         for said in [&format!("`{asked}`"), " 1.10.0, 1.9.0-rc.1, 1.0.0\n"] {
             assert!(run.stderr.contains(said), "{}", run.stderr);
         }
-        let hint = run
-            .stderr
-            .split_once("\nhint: ")
-            .map_or("", |(_, hint)| hint);
-        assert_eq!(hint.contains("`1.9.0-rc.1`"), names_pre_release, "{hint}");
     }
     assert!(!scene.path("mirror").exists());
 }
@@ -68,7 +56,7 @@ fn when_nothing_matches_the_versions_are_listed() {
 fn pre_releases_alone_are_not_selected() {
     let scene = with_versions(&["1.0.0-rc.1"]);
     let run = install_linux(&scene, &[DEMO]).exits(1);
-    assert!(run.stderr.contains("`1.0.0-rc.1`"), "{}", run.stderr);
+    assert!(run.stderr.contains("1.0.0-rc.1"), "{}", run.stderr);
 }
 
 #[test]

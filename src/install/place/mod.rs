@@ -172,7 +172,7 @@ impl Place {
                 return package_hashes(zip, &self.type_name, &package.file_name).map(Some);
             }
             (true, Some(exposure)) => Occupant::Exposed {
-                within: None,
+                path: path.clone(),
                 exposure,
             },
         };
@@ -309,11 +309,7 @@ impl Place {
         }
         match exposed(path).map_err(|error| disk::Error::at_use(path, error))? {
             None => Ok(()),
-            Some((exposed, exposure)) => {
-                let within = exposed.strip_prefix(path).ok().map(Path::to_owned);
-                let within = within.filter(|within| !within.as_os_str().is_empty());
-                Err(self.occupied(h1, Occupant::Exposed { within, exposure }))
-            }
+            Some((path, exposure)) => Err(self.occupied(h1, Occupant::Exposed { path, exposure })),
         }
     }
 
