@@ -120,8 +120,6 @@ impl LockTarget {
                 return Err(Error::Changed {
                     path: self.path.clone(),
                     provider: provider.clone(),
-                    expected: expected.cloned(),
-                    received: received.cloned(),
                 });
             }
             after.add(provider.clone(), entry.clone());
@@ -208,19 +206,11 @@ pub enum Error {
         source: Box<lockfile::Error>,
     },
     /// Another program selected other versions in the meantime.
-    #[error("another program changed the version of {provider} in {} meanwhile\n  expected {}\n  received {}", printable_path(.path), or_none(.expected.as_ref()), or_none(.received.as_ref()))]
+    #[error("another program changed the version of {provider} in {} meanwhile", printable_path(.path))]
     Changed {
         path: PathBuf,
         provider: ProviderAddr,
-        /// The version when the file was first read; `None` if it had no entry.
-        expected: Option<Version>,
-        /// The version now; `None` if it has no entry.
-        received: Option<Version>,
     },
-}
-
-fn or_none(version: Option<&Version>) -> String {
-    version.map_or_else(|| "no entry".to_owned(), Version::to_string)
 }
 
 impl Error {

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use similar::TextDiff;
 
-use tfoci::authentication::Status;
 use tfoci::error::{Category, MANY, listed, printable_path};
 use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
@@ -131,18 +130,10 @@ impl Outcome<'_> {
         let Some(only) = &locked.only else {
             return;
         };
-        let why = match locked.authentication.status {
-            _ if locked.place.is_mirror() => {
-                "a mirror has no signatures: `--from STORE --trust FILE` locks every platform, and `--platform all` or `--trust-store` those that the mirror has"
-            }
-            Status::Signed => {
-                "no key is pinned for it: `--trust FILE` or `--key FILE` locks every platform"
-            }
-            _ => "the release is not signed: `--platform all` downloads and locks the others",
-        };
         let only = listed(only, MANY);
-        let text = format!("{version} was hashed for {only} only, because {why}");
-        self.session.printer.warning(&text);
+        self.session.printer.warning(&format!(
+            "{version} was hashed for {only} only, because no signature that tfoci trusts covers the others: `--platform all` downloads and locks them"
+        ));
     }
 
     fn warn_of_hashes(&self, version: &Subject, locked: &Locked, directories: &str) {
