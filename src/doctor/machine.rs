@@ -178,20 +178,13 @@ fn of_template(text: &str, include: &[ProviderPattern]) -> Option<String> {
 
 /// Clients request network mirrors over TLS only, and replace what follows the last slash.
 fn of_url(text: &str) -> Option<String> {
+    let is_mirror =
+        |url: Url| url.scheme() == "https" && url.has_host() && url.path().ends_with('/');
+    let is_right = !text.contains(char::is_whitespace) && Url::parse(text).is_ok_and(is_mirror);
     let shown = Shown::from(text);
-    let is_mirror = |url: &Url| url.scheme() == "https" && url.has_host();
-    if text.contains(char::is_whitespace) {
-        return Some(format!("`{shown}` has a blank"));
-    }
-    match Url::parse(text).ok().filter(is_mirror) {
-        None => Some(format!(
-            "`{shown}` is not an https URL, so the block has no effect"
-        )),
-        Some(url) if url.path().ends_with('/') => None,
-        Some(_) => Some(format!(
-            "`{shown}` has no slash at its end, so clients drop what follows the last one"
-        )),
-    }
+    (!is_right).then(|| {
+        format!("`{shown}` is not an https URL without blanks and with a slash at its end")
+    })
 }
 
 /// The finding about a mirror before another method for the same providers. If `direct` or a directory lacks a version, clients skip it.

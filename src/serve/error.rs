@@ -1,6 +1,5 @@
 //! Errors of a server that starts, and of files that it reads again.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -96,12 +95,7 @@ impl Hint for Error {
         let text = match self {
             Self::Disk(error) => return error.hint(),
             Self::File { source, .. } => source.hint()?,
-            Self::Listen { source, .. } if source.kind() == ErrorKind::AddrInUse => {
-                "another program listens there: `--listen IP:PORT` names another port"
-            }
-            Self::Listen { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
-                "ports below 1024 need a permission: `--listen IP:PORT` names another port"
-            }
+            Self::Listen { .. } => "`--listen IP:PORT` names another port",
             _ => return None,
         };
         Some(text.to_owned())
@@ -120,8 +114,7 @@ impl FileError {
             Self::NoCertificate => {
                 "`--tls-cert` names the certificates, and `--tls-key` the private key"
             }
-            Self::NoPrivateKey => return None,
-            Self::NoPair => "name the key that the certificate was made for",
+            Self::NoPrivateKey | Self::NoPair => return None,
             Self::Text(_) => text::SAVE_AS_UTF8,
             Self::Token { .. } | Self::Pattern { .. } | Self::Tokens { .. } => {
                 "`tfoci help deployment` shows how to make a token"

@@ -113,25 +113,18 @@ impl Hint for Error {
         use repository_name::RepositoryErrorKind as Kind;
         const QUOTES: &str =
             "put the template in single quotes, since a shell replaces `${…}` by nothing";
-        let (text, problems) = match self {
-            Self::Template { text, problems } => (text, problems.as_slice()),
-            Self::Provider { text, problem, .. } => (text, std::slice::from_ref(problem)),
+        let problem = match self {
+            Self::Template { problems, .. } => problems.first()?,
+            Self::Provider { problem, .. } => problem,
             Self::Address(_) => return None,
         };
-        let names = Symbol::ALL.map(Symbol::as_str);
-        if let Some(name) = names.iter().find(|name| text.contains(&format!("${name}"))) {
-            return Some(format!(
-                "a symbol has braces: write `${{{name}}}`, in single quotes"
-            ));
-        }
-        let hint = match problems.first()? {
+        let hint = match problem {
             TemplateProblem::Syntax { .. } => "close each symbol, as in `${hostname}`",
             TemplateProblem::Shared => {
                 "`{namespace}/{type}` or `{namespace}_{type}` tell them apart; `tfoci copy` copies there"
             }
-            TemplateProblem::Missing { .. } if text.contains("//") => QUOTES,
             TemplateProblem::Missing { .. } => {
-                "put `{hostname}`, `{namespace}` and `{type}` into the address"
+                "put `${hostname}`, `${namespace}` and `${type}` into it, in single quotes, since a shell replaces them by nothing"
             }
             TemplateProblem::Repository(error) => match &error.kind {
                 Kind::TagOrDigest { .. } if matches!(self, Self::Provider { .. }) => {

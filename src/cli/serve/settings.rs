@@ -120,18 +120,10 @@ fn tls(arguments: &Arguments) -> Result<Option<TlsFiles>, CommandError> {
         (_, _, true) => Err(CommandError::usage(
             "`--plain-http` and a certificate exclude each other",
         )),
-        (_, _, false) => {
-            let error = CommandError::usage(
-                "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy",
-            );
-            Err(match arguments.plain_http.first() {
-                Some(host) => error.advising(format!(
-                    "`--plain-http {}` is for the store; without a host, `--plain-http` is for the server",
-                    printable(host)
-                )),
-                None => error.advising("`--plain-http` leaves HTTPS to a proxy in front of the server"),
-            })
-        }
+        (_, _, false) => Err(CommandError::usage(
+            "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy",
+        )
+        .advising("`--plain-http` without a host leaves HTTPS to a proxy in front of the server")),
     }
 }
 
