@@ -8,11 +8,10 @@ use std::path::Path;
 use super::source::rust_files;
 
 /// The lines of code of each room: a module of the library, or the command line (`cli`).
-const BUDGETS: [(&str, usize); 59] = [
+const BUDGETS: [(&str, usize); 58] = [
     ("error", 125),
     ("secret", 147),
     ("shown", 97),
-    ("nearest", 15),
     ("text", 19),
     ("plain", 77),
     ("json", 381),
@@ -64,7 +63,7 @@ const BUDGETS: [(&str, usize); 59] = [
     ("site", 667),
     ("serve", 3918),
     ("build", 24),
-    ("cli", 12255),
+    ("cli", 12252),
     ("lib", 57),
     ("main", 7),
     ("oci_push", 23),

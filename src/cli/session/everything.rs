@@ -126,11 +126,8 @@ fn empty_store(endpoint: &Endpoint) -> CommandError {
 }
 
 fn no_repository_matches(endpoint: &Endpoint, listed: &Providers) -> CommandError {
-    let example = listed
-        .example
-        .as_ref()
-        .map(|example| endpoint.name(example));
-    let example = example.as_deref().map(printable);
+    let example = listed.example.as_ref();
+    let example = example.map(|example| printable(&endpoint.name(example)));
     let received = example.unwrap_or_else(|| "no repository".to_owned());
     let template = printable(&endpoint.to_string());
     let message =
