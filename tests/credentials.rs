@@ -35,18 +35,18 @@ fn unusable_configurations_are_reported_with_the_reason() {
         (b"\xff".to_vec(), "UTF-8"),
         (b"a =\n".to_vec(), "HCL 2 1"),
         (b"{\"a\": ".to_vec(), "JSON 1 6"),
-        (credentials("example.com", ""), "example.com no expected 1"),
+        (credentials("example.com", ""), "example.com expected 1"),
         (
             credentials("example.com", &[PASSWORD, &helper("x")].join("\n")),
-            "example.com several expected 1",
+            "example.com expected 1",
         ),
         (
             credentials("example.com", "username = \"me\""),
-            "example.com username without password 1",
+            "example.com expected 1",
         ),
         (
             credentials("example.com/a", &helper("x")),
-            "example.com/a docker_credentials_helper expected 1",
+            "example.com/a expected docker_credentials_helper 1",
         ),
         (
             credentials("example.com", &helper("a/b")),

@@ -95,14 +95,13 @@ fn a_link_to_the_same_package_is_refused() {
 fn a_package_that_others_can_change_is_refused() {
     let name = "terraform-provider-demo_v1.0.0";
     let executable = format!("{UNPACKED}/{name}");
-    let below = |facts: &str| format!("{name} {facts}");
     for (form, path, mode, received) in [
-        ("--packed", PACKED, 0o646, "writable".to_owned()),
-        ("--packed", PACKED, 0o4755, "setuid".to_owned()),
-        ("--unpacked", &executable, 0o757, below("writable")),
-        ("--unpacked", &executable, 0o4755, below("setuid")),
-        ("--unpacked", &executable, 0o2755, below("setgid")),
-        ("--unpacked", UNPACKED, 0o777, "writable".to_owned()),
+        ("--packed", PACKED, 0o646, "writable"),
+        ("--packed", PACKED, 0o4755, "setuid"),
+        ("--unpacked", &executable, 0o757, "writable"),
+        ("--unpacked", &executable, 0o4755, "setuid"),
+        ("--unpacked", &executable, 0o2755, "setgid"),
+        ("--unpacked", UNPACKED, 0o777, "writable"),
     ] {
         let author = pushed();
         install(&author, &[form]).succeeds();
@@ -110,7 +109,7 @@ fn a_package_that_others_can_change_is_refused() {
         set_mode(&author.scene.path(path), mode);
         for more in [&[form][..], &[form, "--dry-run"]] {
             let run = install(&author, more).exits(3);
-            run.says(&format!("error received same {received}"));
+            run.says(&format!("error received same {path} {received}"));
         }
     }
 }
@@ -188,7 +187,7 @@ fn links_and_pipes_are_refused_as_lock_files() {
         assert!(!author.scene.path("elsewhere").exists());
         fs::remove_file(&path).unwrap();
         make_pipe(&path);
-        let facts = format!("error {lock} received pipe");
+        let facts = format!("error {lock} regular file");
         run(&author).exits(1).says(&facts);
         let _reader = fs::File::options()
             .read(true)
@@ -223,7 +222,7 @@ fn pipes_without_a_writer_are_errors() {
         let path = author.scene.path("dist").join(name);
         fs::remove_file(&path).unwrap();
         make_pipe(&path);
-        let facts = format!("error dist/{name} received pipe");
+        let facts = format!("error dist/{name} regular file");
         author.push(&[]).exits(1).says(&facts);
     }
 }

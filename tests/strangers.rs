@@ -78,8 +78,8 @@ fn devices_pipes_and_directories_are_not_read() {
     type Put = fn(&Path);
     let puts: [(Put, &str); 3] = [
         (|path| symlink("/dev/zero", path).unwrap(), "link"),
-        (make_pipe, "pipe"),
-        (|path| fs::create_dir(path).unwrap(), "directory"),
+        (make_pipe, "regular file"),
+        (|path| fs::create_dir(path).unwrap(), "regular file"),
     ];
     for (what, of) in [
         ("index", "1.0.0 oci-layout:layout index sha256:index"),

@@ -96,7 +96,7 @@ fn an_unpacked_mirror_is_refused() {
     fs::remove_dir_all(scene.path("mirror")).unwrap();
     scene
         .mirror(&format!("{ADDRESS} {from} {ALLOW}"))
-        .says(1, "error expected received");
+        .says(1, "error mirror expected");
 }
 
 #[test]

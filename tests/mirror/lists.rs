@@ -34,7 +34,7 @@ fn bad_discovery_documents_are_refused() {
         (Fault::without("content-type"), 1, &format!("{JSON} none {AT}")),
         (lie::padded(2 << 20), 1, &format!("expected 1048576 received more {AT}")),
         (lie::lacks("providers.v1"), 1, "[ORIGIN]"),
-        (renamed, 1, "[ORIGIN] expected providers.v1 received providers.v2"),
+        (renamed, 1, "[ORIGIN]"),
         (service("https://a:b@localhost/"), 3, &format!("providers.v1 expected received https://…@localhost/ {AT}")),
         (service("/v1/providers"), 1, "https://[ORIGIN]/v1/acme/demo/versions 404"),
         (Fault::body("{"), 1, &format!("{AT} 1 1")),
@@ -62,8 +62,8 @@ fn bad_entries_of_a_list_of_versions_are_skipped() {
     let mode = json!({ "version": "2.0.0", "protocols": ["1; mode=block"] });
     let texts = json!({ "version": "2.0.0", "protocols": "6.0" });
     for (entries, first) in [
-        (json!([leading]), "v2.5.3-alpha1 v"),
-        (json!([leading, dot, mode]), "v2.5.3-alpha1 v"),
+        (json!([leading]), "v2.5.3-alpha1"),
+        (json!([leading, dot, mode]), "v2.5.3-alpha1"),
         (json!([dot]), ".374.0"),
         (json!([mode]), "2.0.0 1; mode=block 6.0"),
         (json!([texts]), "2.0.0 protocols"),
@@ -121,7 +121,7 @@ fn a_list_without_a_good_version_is_refused() {
     let says = |path: &str, value| lie::says(&format!("versions{path}"), value);
     #[rustfmt::skip] // A table.
     let cases = [
-        (says("/0/version", json!("v1.0.0")), &*format!("{AT} versions v1.0.0 v")),
+        (says("/0/version", json!("v1.0.0")), &*format!("{AT} versions v1.0.0")),
         (says("/0/protocols", json!(["x"])), &format!("{AT} versions 1.0.0 x 6.0")),
         (says("", json!({})), &format!("{AT} versions expected received object")),
         (says("", json!([])), "no version"),

@@ -24,11 +24,7 @@ fn scene() -> Scene {
 /// The words after `serve`, the exit code, and what the message names. `PLAIN` and `FROM` stand for options that are right.
 const MISTAKES: [(&str, i32, &str); 44] = [
     ("FROM", 2, "--tls-cert"),
-    (
-        "FROM --plain-http localhost:5444",
-        2,
-        "--plain-http localhost:5444",
-    ),
+    ("FROM --plain-http localhost:5444", 2, "--plain-http"),
     // Both at once.
     (
         "--from oci-layout:nowhere --plain-http h.example PLAIN",

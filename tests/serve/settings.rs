@@ -75,7 +75,7 @@ fn a_file_that_cannot_be_read_again_is_named_with_the_reason() {
     let mut writer = std::fs::OpenOptions::new();
     let _writer = writer.read(true).write(true).open(&path).unwrap();
     server.signal(Signal::HUP);
-    server.logs_words(&format!("Refused {name} {name} pipe"));
+    server.logs_words(&format!("Refused {name} {name} is not a regular file"));
     server.stop();
 }
 

@@ -400,7 +400,7 @@ fn a_trust_file_and_its_keys_are_read_again_when_they_change() {
             b"[[provider]]\nmatch = \"*/*/*\"\nkeyz = []\n",
             "line 3, column 1: `keyz` `match` `keys` `unsigned` `expired` `weak`",
         ),
-        (b"\xff\xfe[\0", "UTF-16"),
+        (b"\xff\xfe[\0", "UTF-8"),
     ] {
         store.scene.write("trust.toml", text);
         server.signal(Signal::HUP);

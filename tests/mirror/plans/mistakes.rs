@@ -21,7 +21,7 @@ fn mistakes_in_a_mirror_file_are_reported_with_their_line() {
         (with("platform = []"), "3 1 platform expected platforms"),
         (with("constraints = \"1 to 2\""), "3 15 1 to 2 expected >= 1.2.0 < 2.0.0"),
         (with("platforms = [\"linux\"]"), "3 13 linux expected OS_ARCH linux_amd64"),
-        (format!("{platforms}{TABLE}"), "2 13 linux-arm64 expected linux_arm64"),
+        (format!("{platforms}{TABLE}"), "2 13 linux-arm64 expected OS_ARCH linux_amd64"),
         (inline.to_owned(), "1 56 x expected ~> 1.2.0"),
         (with("newest = 0"), "3 10 expected 1 received 0"),
         (TABLE.replace("b/c", "b/c@1.0.0"), "2 11 c@1.0.0 expected"),
