@@ -21,14 +21,8 @@ fuzz_target!(|input: &[u8]| {
         provider: "registry.opentofu.org/acme/demo".parse().unwrap(),
         version: "1.0.0".parse().unwrap(),
         protocols: Protocols::default(),
-        checksums: Some(Document {
-            name: "SHA256SUMS".to_owned(),
-            bytes: Vec::new(),
-        }),
-        signatures: vec![Document {
-            name: "SHA256SUMS.sig".to_owned(),
-            bytes: signature.to_vec(),
-        }],
+        checksums: Some(Document::new("SHA256SUMS", Vec::new())),
+        signatures: vec![Document::new("SHA256SUMS.sig", signature.to_vec())],
         keys: vec![KeyRing {
             name: "keys".to_owned(),
             bytes: keys.to_vec(),
