@@ -40,7 +40,7 @@ const BUDGETS: [(&str, usize); 58] = [
     ("lockfile", 380),
     ("config", 1640),
     ("jobs", 103),
-    ("prove", 57),
+    ("prove", 63),
     ("http", 2001),
     ("disk", 1561),
     ("credentials", 1959),
