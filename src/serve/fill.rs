@@ -254,10 +254,12 @@ impl Fill {
                 .get_with_by_ref(provider, async { Arc::default() })
                 .await,
         };
-        // What is hidden is not asked for again.
-        let hidden = self.failures(provider).filter(|(_, one)| one.is_hidden());
-        let hidden: BTreeSet<Version> = hidden.map(|(version, _)| version).collect();
-        wanted.retain(|one| !hidden.contains(one.version.version()));
+        if !self.settings.min_age.is_zero() {
+            // The date of what is hidden is not asked for again.
+            let hidden = self.failures(provider).filter(|(_, one)| one.is_hidden());
+            let hidden: BTreeSet<Version> = hidden.map(|(version, _)| version).collect();
+            wanted.retain(|one| !hidden.contains(one.version.version()));
+        }
         let (selection, held, failed) = dating.select(&[filter], &wanted, |_| false).await;
         let old = selection.selected.iter().map(Selected::version).cloned();
         let mut old: BTreeSet<_> = old.collect();
