@@ -135,7 +135,8 @@ async fn stored(
         print_predicate(id, &release, digest, &stored, trust, session)?;
         return Ok(None);
     }
-    let attestations = attestations(&stored, &version, digest, trust).await?;
+    let has_required = examined.attested.is_some();
+    let attestations = attestations(&stored, &version, (digest, has_required), trust).await?;
     let protocols = examined.protocols.map(|protocols| protocols.texts());
     let packages = examined.packages.iter();
     let packages = packages.map(|package| json::InspectedPackage {
@@ -180,11 +181,11 @@ fn print_predicate<L>(
     Ok(())
 }
 
-/// What the attestations of a version say. Only those by the required key are checked.
+/// What the attestations of a version say. Only those by the required key are checked, and count if the version has all that are required.
 async fn attestations(
     stored: &StoredProvider,
     version: &Version,
-    index: Digest,
+    (index, has_required): (Digest, bool),
     trust: &TrustOptions,
 ) -> Result<Vec<InspectedAttestation>, CommandError> {
     let rule = trust.rule_for(&stored.provider).map_err(Failure::from)?;
@@ -200,7 +201,7 @@ async fn attestations(
         };
         let mirror = text("/predicate/verifier/id");
         let own = format!("/predicate/{}#signature", mirror.replace('/', "~1"));
-        let mut required = required.iter();
+        let mut required = required.iter().filter(|_| has_required);
         let checked = required.find(|one| one.check(bundle, &name, &index, None).is_ok());
         Some(InspectedAttestation {
             time: text("/predicate/timeVerified"),

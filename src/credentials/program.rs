@@ -15,6 +15,7 @@ use tokio::process::{Child, Command};
 use zeroize::Zeroizing;
 
 use super::Error;
+use crate::attestation::KEY_VARIABLE;
 
 /// The longest accepted output in bytes. Tokens have a few thousand.
 pub(super) const LONGEST: u64 = 64 << 10;
@@ -41,8 +42,7 @@ impl HelperRun<'_> {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            // The private key of attestations is not for helpers.
-            .env_remove("TFOCI_ATTEST_KEY")
+            .env_remove(KEY_VARIABLE)
             .kill_on_drop(true);
         let helper = || self.helper.to_owned();
         let broken = |source| Error::HelperStart {

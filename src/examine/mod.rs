@@ -44,7 +44,7 @@ pub struct TrustOptions {
     pub policy: Policy,
     /// Whether to refuse a release that is not signed by a pinned key.
     pub require_pinned: bool,
-    /// The attestation that every version in a store needs, in place of the one that the trust file requires.
+    /// The attestation that every version in a store needs, besides the one that the trust file requires.
     pub attestation: Option<RequiredAttestation>,
     /// The time for which expiry of keys is checked.
     pub now: SystemTime,

@@ -421,10 +421,8 @@ impl<'a> Journey<'a> {
         let subject = Subject::version(provider, version);
         let refused = |error| self.at_source(error, subject.clone());
         let is_pinned = self.task.rule.pinned();
-        let may_be_signed = match is_pinned {
-            true => self.source.may_be_signed(),
-            false => self.source.has_checksum_documents(),
-        };
+        let may_be_signed =
+            self.source.has_checksum_documents() || is_pinned && self.source.may_be_signed();
         if !may_be_signed && missing.iter().any(|one| one.stored.is_none()) {
             // If the policy cannot accept an unsigned release, fail before any package is downloaded.
             let nothing = Release::unproven(provider, version, Vec::new());

@@ -171,47 +171,51 @@ impl Row {
     pub(super) fn failed(subject: Subject, error: CommandError, into: &Destination) -> Self {
         let is_published = matches!(into, Destination::Store(_));
         let is_locked = matches!(into, Destination::LockFiles(_));
+        let document = Document::Absent {
+            provider: subject.provider.clone(),
+            version: subject.version.clone(),
+            destination: subject.destination.clone(),
+            status: is_published.then_some("failed"),
+            packages: (!is_locked).then_some([]),
+            hashes: (!is_published).then_some([]),
+            until: None,
+            error: Some(json::Error::from(&error)),
+        };
         Self {
-            verb: "Failed",
-            count: String::new(),
-            totals: Totals::default(),
-            authentication: None,
-            results: Vec::new(),
-            document: Some(Document::Absent {
-                provider: subject.provider.clone(),
-                version: subject.version.clone(),
-                destination: subject.destination.clone(),
-                status: is_published.then_some("failed"),
-                packages: (!is_locked).then_some([]),
-                hashes: (!is_published).then_some([]),
-                until: None,
-                error: Some(json::Error::from(&error)),
-            }),
             error: Some(error),
-            subject,
+            ..Self::absent(subject, "Failed", document)
         }
     }
 
     /// A version that is too new.
     pub(in crate::cli) fn held(subject: Subject, until: Option<SystemTime>) -> Self {
+        let document = Document::Absent {
+            provider: subject.provider.clone(),
+            version: subject.version.clone(),
+            destination: subject.destination.clone(),
+            status: Some("held"),
+            packages: Some([]),
+            hashes: None,
+            until: until.map(timestamp),
+            error: None,
+        };
         Self {
-            verb: HELD,
             count: held(until),
+            ..Self::absent(subject, HELD, document)
+        }
+    }
+
+    /// A version of which nothing was written.
+    fn absent(subject: Subject, verb: &'static str, document: Document) -> Self {
+        Self {
+            subject,
+            verb,
+            count: String::new(),
             totals: Totals::default(),
             authentication: None,
             results: Vec::new(),
-            document: Some(Document::Absent {
-                provider: subject.provider.clone(),
-                version: subject.version.clone(),
-                destination: subject.destination.clone(),
-                status: Some("held"),
-                packages: Some([]),
-                hashes: None,
-                until: until.map(timestamp),
-                error: None,
-            }),
             error: None,
-            subject,
+            document: Some(document),
         }
     }
 

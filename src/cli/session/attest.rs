@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tfoci::attestation::{Attester, SigningKey};
+use tfoci::attestation::{Attester, KEY_VARIABLE, SigningKey};
 use tfoci::config::MirrorFile;
 use tfoci::error::printable;
 use zeroize::Zeroizing;
@@ -11,9 +11,6 @@ use super::environment::variable;
 use super::{Session, read};
 use crate::cli::arguments::Attest;
 use crate::cli::error::CommandError;
-
-/// The variable with the PEM of the key.
-const VARIABLE: &str = "TFOCI_ATTEST_KEY";
 
 impl Session {
     /// Who attests the versions that are verified; `None` if nothing asks for it.
@@ -45,13 +42,14 @@ impl Session {
                 "{message}\n  expected {expected}"
             )));
         }
-        let (pem, named_by) = match (&key, variable(VARIABLE)) {
+        let (pem, named_by) = match (&key, variable(KEY_VARIABLE)) {
             (Some(path), _) => (read(path, "--attest")?, path.display().to_string()),
-            (None, Some(pem)) => (pem.into_encoded_bytes(), VARIABLE.to_owned()),
+            (None, Some(pem)) => (pem.into_encoded_bytes(), KEY_VARIABLE.to_owned()),
             (None, None) => {
                 return Err(
-                    CommandError::usage("nothing names the key for attestations")
-                        .advising(format!("add `--attest KEY`, or set {VARIABLE} to the PEM")),
+                    CommandError::usage("nothing names the key for attestations").advising(
+                        format!("add `--attest KEY`, or set {KEY_VARIABLE} to the PEM"),
+                    ),
                 );
             }
         };
