@@ -4,7 +4,7 @@
 //! opened at any offset. [`proven`] opens a blob as one stream, which resumes after a lost connection, hashes the bytes on their way to the
 //! writer, and passes the last chunk only if the digest matches. A writer that commits at the end of the stream can therefore never commit
 //! wrong bytes. [`Pieces`] does the same for uploads in chunks. A package that was not opened
-//! before must also have the [`crate::archive::Frame`] of a zip, because a matching digest does not prove that the bytes are a zip.
+//! before must also have the [end](crate::archive::Skeleton) of a zip, because a matching digest does not prove that the bytes are a zip.
 
 mod error;
 mod pieces;

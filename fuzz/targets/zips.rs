@@ -5,7 +5,7 @@
 use std::io::{BufReader, Cursor, Read as _};
 
 use libfuzzer_sys::fuzz_target;
-use tfoci::archive::{Archive, Arrived, EntryType, Frame, Limits, Stop, Stream};
+use tfoci::archive::{Archive, EntryType, Error, Limits, Members as _, Skeleton, Stream};
 
 /// Small enough for a fuzzer, and enough for every path.
 const LIMITS: Limits = Limits {
@@ -15,40 +15,39 @@ const LIMITS: Limits = Limits {
 };
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut frame = Frame::new(bytes.len() as u64);
-    for (place, chunk) in bytes.chunks(7).enumerate() {
-        frame.pass(place as u64 * 7, chunk);
+    let mut skeleton = Skeleton::new(bytes.len() as u64);
+    for chunk in bytes.chunks(7) {
+        skeleton.pass_by(chunk);
     }
-    let framed = frame.check(bytes.len() as u64);
+    let framed = skeleton.check_end();
     // A small buffer, so that every field is cut somewhere.
     let arriving = BufReader::with_capacity(5, bytes);
     let arrived = Stream::new(arriving, bytes.len() as u64, &LIMITS).finish();
     let hashed =
         Archive::open(Cursor::new(bytes), &LIMITS).and_then(|mut archive| archive.hashes());
     match (arrived, &hashed) {
-        (Ok(Arrived { hashes, .. }), Ok(expected)) => assert_eq!(hashes, *expected),
+        (Ok((_, hashes)), Ok(expected)) => assert_eq!(hashes, *expected),
         (Ok(_), Err(error)) => panic!("the stream accepts what a file refuses: {error}"),
-        (Err(Stop::Refused(error)), Ok(_)) => panic!("the stream refuses what a file has: {error}"),
-        (Err(_), _) => {}
+        (Err(Error::Unsuited), _) | (Err(_), Err(_)) => {}
+        (Err(error), Ok(_)) => panic!("the stream refuses what a file has: {error}"),
     }
     let Ok(mut archive) = Archive::open(Cursor::new(bytes), &LIMITS) else {
         return;
     };
     framed.expect("a zip that opens has a sound end");
     let mut ours = Vec::new();
-    let read = archive.read(|entry, content| {
-        let mut bytes = Vec::new();
-        while let Some(chunk) = content.chunk()? {
-            bytes.extend_from_slice(chunk);
+    let mut members = archive.members();
+    let mut read = || {
+        while let Some((name, kind)) = members.next_entry()? {
+            let (name, mut bytes) = (name.to_owned(), Vec::new());
+            while let Some(chunk) = members.chunk()? {
+                bytes.extend_from_slice(chunk);
+            }
+            ours.push((name, kind == EntryType::Directory, bytes));
         }
-        ours.push((
-            entry.name().to_owned(),
-            entry.kind() == EntryType::Directory,
-            bytes,
-        ));
-        Ok::<(), tfoci::archive::Error>(())
-    });
-    if read.is_err() {
+        Ok::<(), Error>(())
+    };
+    if read().is_err() {
         return;
     }
     let mut theirs =

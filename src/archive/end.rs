@@ -46,19 +46,13 @@ pub(super) fn find<R: Read + Seek>(reader: &mut R, length: u64) -> Result<End, E
         Ok::<_, io::Error>(bytes)
     };
     let front = read(0, FRONT as u64)?;
-    let tail = read(length.saturating_sub(LONGEST as u64), LONGEST as u64)?;
-    find_in(&front, &tail, length)
-}
-
-/// Finds the central directory of a zip of `length` bytes from its first [`FRONT`] and last [`LONGEST`] bytes, or from all bytes of a
-/// shorter file.
-pub(super) fn find_in(front: &[u8], tail: &[u8], length: u64) -> Result<End, Error> {
-    let start = length.saturating_sub(tail.len() as u64);
-    let found = record(tail, start)?.and_then(|at| tail.split_at_checked(at));
+    let start = length.saturating_sub(LONGEST as u64);
+    let tail = read(start, LONGEST as u64)?;
+    let found = record(&tail, start)?.and_then(|at| tail.split_at_checked(at));
     let Some((before, end)) = found else {
-        return Err(no_end_record(front, length));
+        return Err(no_end_record(&front, length));
     };
-    let mut numbers = Numbers::read(end).ok_or_else(|| no_end_record(front, length))?;
+    let mut numbers = Numbers::read(end).ok_or_else(|| no_end_record(&front, length))?;
     let mut directory_end = start + before.len() as u64;
     if let Some(wide) = numbers_64(before, directory_end)? {
         numbers = numbers.widened(wide)?;

@@ -36,6 +36,9 @@ pub enum Error {
     /// The zip, or one of its entries, is not what all readers read in the same way.
     #[error(transparent)]
     Flaw(Box<Flaw>),
+    /// A zip that arrives cannot be read from front to back. A file of it says whether anything is wrong with it.
+    #[error("the zip must be read from a file")]
+    Unsuited,
     /// The hash `h1` is not defined for a name.
     #[error(transparent)]
     Hash(#[from] hash::NameError),
@@ -139,6 +142,7 @@ impl Error {
                 Category::Malformed
             }
             Self::Flaw(flaw) => flaw.category,
+            Self::Unsuited => Category::Unsupported,
             Self::Hash(_) => Category::Untrusted,
         }
     }

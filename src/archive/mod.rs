@@ -2,7 +2,7 @@
 //!
 //! A zip describes each entry twice, in its central directory and in a local header before the data, and readers differ in which one they
 //! use. [`Archive::open`] reads both. It accepts a zip only if they agree and nothing in it is hostile: no name that leaves the directory
-//! or collides with another, no link, no overlap, no more entries or bytes than the limits. It decompresses nothing. [`Archive::read`] then
+//! or collides with another, no link, no overlap, no more entries or bytes than the limits. It decompresses nothing. [`Archive::members`] then
 //! passes on the contents, limited by the announced sizes, and [`Archive::hashes`] computes both package hashes.
 //!
 //! | part | what it checks or does |
@@ -14,9 +14,10 @@
 //! | `collision` | that no two names are the same file on some file system |
 //! | `tree` | that the names make no more files and directories than the limit |
 //! | `local` | that local headers agree, and the positions of the data |
-//! | [`Content`] | decompression, with size and CRC-32 |
-//! | [`Frame`] | the end of a zip that is streamed |
-//! | [`Stream`] | the contents of a zip while it arrives, and afterwards the same checks |
+//! | `content` | decompression |
+//! | [`Members`] | the entries with their contents, with size and CRC-32 |
+//! | [`Skeleton`] | the end of a zip that passes by |
+//! | [`Stream`] | the members of a zip while it arrives, and afterwards the same checks |
 //!
 //! Clients are more lenient ([clients: extraction](crate::clients#extraction)): they write links as text and use the last of two entries
 //! with one name. tfoci refuses such zips, because clients on different systems would unpack them differently.
@@ -29,9 +30,9 @@ mod entry;
 mod error;
 mod extra;
 mod fields;
-mod frame;
 mod limits;
 mod local;
+mod members;
 mod name;
 mod skeleton;
 mod stream;
@@ -45,17 +46,20 @@ pub(crate) mod zipfile;
 #[path = "../../tests/support/hostile.rs"]
 pub(crate) mod hostile;
 
+#[cfg(test)]
+#[path = "../../tests/support/pieces.rs"]
+pub(crate) mod pieces;
+
 use std::io::{Read, Seek, SeekFrom};
 
-pub use content::Content;
 pub use entry::{EntryType, ZipEntry};
 pub use error::{Error, Flaw};
-pub use frame::Frame;
 pub use limits::Limits;
+pub use members::{Members, Opened};
 pub use skeleton::Skeleton;
-pub use stream::{Arrived, Stop, Stream};
+pub use stream::Stream;
 
-use crate::hash::{Contents, PackageHash};
+use crate::hash::PackageHash;
 
 /// Both forms of the hash of a package's contents ([clients: package hashes](crate::clients#package-hashes)).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,69 +111,50 @@ impl<R: Read + Seek> Archive<R> {
             .any(|e| e.kind() == EntryType::Directory)
     }
 
-    /// The file that clients execute: a top-level file named `terraform-provider-TYPE`, optionally followed by `_` or `.` and more. If
-    /// there are several, the first in lexical order ([clients: extraction](crate::clients#extraction)).
+    /// [`executable`] of its entries.
     ///
     /// # Errors
     /// [`Error::NoExecutable`].
     pub fn executable(&self, type_name: &str) -> Result<&ZipEntry, Error> {
-        let expected = format!("terraform-provider-{type_name}");
-        let matches = |name: &str| {
-            name.strip_prefix(&expected)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '.']))
-                && !name.contains('/')
-        };
-        self.entries
-            .iter()
-            .filter(|entry| entry.kind() == EntryType::File && matches(entry.name()))
-            .min_by_key(|entry| entry.name())
-            .ok_or_else(|| {
-                let files = self.entries.iter();
-                let files = files.filter(|entry| entry.kind() == EntryType::File);
-                let files = files.map(|entry| entry.name().to_owned()).collect();
-                Error::NoExecutable { expected, files }
-            })
+        executable(&self.entries, type_name)
     }
 
-    /// Passes the content of every entry to `visit`, in order. If `visit` does not read all of it, the rest is read and verified
-    /// afterwards.
-    ///
-    /// # Errors
-    /// An error of `visit` or of [`Content::chunk`].
-    pub fn read<E: From<Error>>(
-        &mut self,
-        mut visit: impl FnMut(&ZipEntry, &mut Content<'_, R>) -> Result<(), E>,
-    ) -> Result<Hashes, E> {
-        let (mut zip, mut directory) = (Contents::new(), Contents::new());
-        for entry in &self.entries {
-            self.reader
-                .seek(SeekFrom::Start(entry.data))
-                .map_err(Error::from)?;
-            let mut content = Content::new(&mut self.reader, &entry.record);
-            visit(entry, &mut content)?;
-            let sha256 = content.sha256()?;
-            zip.add(entry.name().as_bytes(), sha256);
-            if entry.kind() == EntryType::File {
-                directory.add(entry.name().as_bytes(), sha256);
-            }
-        }
-        Ok(Hashes {
-            zip: zip.h1().map_err(Error::from)?,
-            directory: directory.h1().map_err(Error::from)?,
-        })
+    /// The entries with their contents.
+    pub fn members(&mut self) -> Opened<'_, R> {
+        Opened::new(&mut self.reader, &self.entries)
     }
 
     /// Both `h1` of the package, computed without unpacking it.
     ///
     /// # Errors
-    /// The errors of [`Content::chunk`].
+    /// The errors of [`Members::chunk`].
     pub fn hashes(&mut self) -> Result<Hashes, Error> {
-        self.read(|_, _| Ok(()))
+        let (_, hashes) = self.members().finish()?;
+        Ok(hashes)
     }
 }
 
-#[cfg(test)]
-pub(crate) mod pieces;
+/// The file that clients execute: a top-level file named `terraform-provider-TYPE`, optionally followed by `_` or `.` and more. If
+/// there are several, the first in lexical order ([clients: extraction](crate::clients#extraction)).
+///
+/// # Errors
+/// [`Error::NoExecutable`].
+pub fn executable<'e>(entries: &'e [ZipEntry], type_name: &str) -> Result<&'e ZipEntry, Error> {
+    let expected = format!("terraform-provider-{type_name}");
+    let matches = |name: &str| {
+        name.strip_prefix(&expected)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '.']))
+            && !name.contains('/')
+    };
+    let files = entries.iter();
+    let files = files.filter(|entry| entry.kind() == EntryType::File);
+    let executables = files.clone().filter(|entry| matches(entry.name()));
+    executables.min_by_key(|entry| entry.name()).ok_or_else(|| {
+        let files = files.map(|entry| entry.name().to_owned()).collect();
+        Error::NoExecutable { expected, files }
+    })
+}
+
 #[cfg(test)]
 mod stream_tests;
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! with the same errors. Then the entries of the central directory must be those that were read: names, positions, methods, sizes and
 //! CRC-32. Types and modes stand only in the central directory, so before its end nothing that was read may be used.
 //!
-//! What cannot be read in this way is [`Stop::Unsuited`], without a judgement: it must be read from a file.
+//! What cannot be read in this way is [`Error::Unsuited`], without a judgement: it must be read from a file.
 //!
 //! | unsuited | why |
 //! | --- | --- |
@@ -13,76 +13,46 @@
 //! | bytes between entries, or before the first | only the central directory says that they are no entry |
 //! | any contradiction, and any limit that is exceeded | [`Archive`] finds it again, and says what is wrong |
 
-use std::io::BufRead;
+use std::io::{self, BufRead, Read};
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
-use sha2::{Digest as _, Sha256};
-
+use super::content::{BUFFER, Content, lend};
 use super::entry::{Compression, DESCRIPTOR, ENCRYPTED, PATCH, Record};
 use super::extra::Extra;
 use super::local::{DescriptorNumbers, FIXED_SIZE, Header, LONGEST_DESCRIPTOR, descriptor};
+use super::members::Hashing;
 use super::tree::Tree;
-use super::{Archive, EntryType, Error, Hashes, Limits, Skeleton, ZipEntry, name};
-use crate::hash::Contents;
+use super::{Archive, EntryType, Error, Hashes, Limits, Members, Skeleton, ZipEntry, name};
 
-/// The size of the buffer for decompressed bytes. Larger ones are not faster.
-const BUFFER: usize = 64 << 10;
-
-/// Why a zip is not read while it arrives.
-#[derive(Debug)]
-pub enum Stop {
-    /// It has to be read from a file, which also tells whether anything is wrong with it.
-    Unsuited,
-    /// The file would be refused, too.
-    Refused(Error),
-}
-
-/// A zip that was read and accepted.
-#[derive(Debug)]
-pub struct Arrived {
-    /// Its entries.
-    pub archive: Archive<Skeleton>,
-    /// The hashes of the contents that were read.
-    pub hashes: Hashes,
-}
-
-/// Reads a zip that arrives.
+/// Reads a zip that arrives. Apart from what the whole zip is refused for, its methods fail with [`Error::Unsuited`].
 pub struct Stream<R> {
-    reader: R,
+    kept: Kept<R>,
     limits: Limits,
     length: u64,
-    skeleton: Skeleton,
     /// Bytes that are kept already and not parsed yet.
     ahead: Vec<u8>,
-    /// The number of bytes that the reader has lent and not taken back.
-    lent: usize,
     output: Vec<u8>,
     /// The number of decompressed bytes that may still come.
     left: u64,
     current: Option<Current>,
     read: Vec<ZipEntry>,
     tree: Tree,
-    zip: Contents,
-    directory: Contents,
+    hashing: Hashing,
 }
 
 /// The entry that is being read.
 struct Current {
     entry: ZipEntry,
-    compressed: Compressed,
     /// The announced size, if it is known.
     announced: Option<u64>,
-    inflate: Option<Decompress>,
-    has_ended: bool,
-    crc: Crc,
-    sha256: Sha256,
+    content: Content,
 }
 
-/// The compressed bytes of an entry.
-struct Compressed {
-    passed: u64,
-    /// How many are left; `None` if only the data tells.
-    left: Option<u64>,
+/// A reader of contents, of which the skeleton keeps what it needs.
+struct Kept<R> {
+    reader: R,
+    skeleton: Skeleton,
+    /// Whether more bytes came than the skeleton takes.
+    is_over: bool,
 }
 
 impl<R: BufRead> Stream<R> {
@@ -94,39 +64,32 @@ impl<R: BufRead> Stream<R> {
     /// Reads a zip of `length` bytes.
     pub fn new(reader: R, length: u64, limits: &Limits) -> Self {
         Self {
-            reader,
+            kept: Kept {
+                reader,
+                skeleton: Skeleton::new(length),
+                is_over: false,
+            },
             limits: *limits,
             length,
-            skeleton: Skeleton::new(length),
             ahead: Vec::new(),
-            lent: 0,
             output: vec![0; BUFFER],
             left: limits.most_unpacked(length),
             current: None,
             read: Vec::new(),
             tree: Tree::default(),
-            zip: Contents::new(),
-            directory: Contents::new(),
+            hashing: Hashing::default(),
         }
     }
 
-    /// The name and type of the next entry, or `None` after the last one. What is left of the entry before is read first. The name is
-    /// safe as a file name, but may be that of an earlier entry.
-    ///
-    /// # Errors
-    /// [`Stop::Unsuited`].
-    pub fn next_entry(&mut self) -> Result<Option<(&str, EntryType)>, Stop> {
-        while self.chunk()?.is_some() {}
-        if let Some(current) = self.current.take() {
-            self.complete(current)?;
-        }
+    /// Reads the local header of the next entry; `None` if none follows.
+    fn begin(&mut self) -> Result<Option<&Current>, Error> {
         let header = self.position();
         let fixed = self.look(FIXED_SIZE)?;
         let Some(fixed) = Header::read(fixed) else {
             return Ok(None);
         };
         if self.read.len() as u64 >= self.limits.entries {
-            return Err(Stop::Unsuited);
+            return Err(Error::Unsuited);
         }
         self.skip(FIXED_SIZE);
         let variable = fixed.variable();
@@ -134,196 +97,79 @@ impl<R: BufRead> Stream<R> {
         let (name, extra) = bytes
             .split_at_checked(usize::from(fixed.name))
             .filter(|(_, extra)| extra.len() == usize::from(fixed.extra))
-            .ok_or(Stop::Unsuited)?;
-        let name = name::check(name).map_err(unsuited)?.to_owned();
-        let sizes = Extra::of_entry(&name, extra).map_err(unsuited)?;
-        let sizes = sizes.widen(&name, [fixed.size, fixed.compressed]);
-        let [size, compressed] = sizes.map_err(unsuited)?;
+            .ok_or(Error::Unsuited)?;
+        let name = name::check(name)?.to_owned();
+        let sizes = Extra::of_entry(&name, extra)?;
+        let [size, compressed] = sizes.widen(&name, [fixed.size, fixed.compressed])?;
         self.skip(variable);
-        let added = self.tree.add(&name, self.limits.entries);
-        added.map_err(unsuited)?;
-        let method = method(&fixed).ok_or(Stop::Unsuited)?;
+        self.tree.add(&name, self.limits.entries)?;
+        let method = method(&fixed).ok_or(Error::Unsuited)?;
         let has_descriptor = fixed.flags & DESCRIPTOR != 0;
-        let inflate = || Decompress::new(false);
-        let current = self.current.insert(Current {
-            entry: ZipEntry {
-                record: Record {
-                    kind: match name.ends_with('/') {
-                        true => EntryType::Directory,
-                        false => EntryType::File,
-                    },
-                    name,
-                    mode: None,
-                    method,
-                    flags: fixed.flags & DESCRIPTOR,
-                    crc: 0,
-                    compressed: 0,
-                    size: 0,
-                    header,
-                },
-                data: header + FIXED_SIZE + variable,
+        let record = Record {
+            kind: match name.ends_with('/') {
+                true => EntryType::Directory,
+                false => EntryType::File,
             },
-            compressed: Compressed {
-                passed: 0,
-                left: (!has_descriptor).then_some(compressed),
-            },
+            name,
+            mode: None,
+            method,
+            flags: fixed.flags & DESCRIPTOR,
+            crc: 0,
+            compressed: 0,
+            size: 0,
+            header,
+        };
+        let data = header + FIXED_SIZE + variable;
+        Ok(Some(self.current.insert(Current {
+            entry: ZipEntry { record, data },
             announced: (!has_descriptor).then_some(size),
-            inflate: (method == Compression::Deflate).then(inflate),
-            has_ended: false,
-            crc: Crc::new(),
-            sha256: Sha256::new(),
-        });
-        Ok(Some((current.entry.name(), current.entry.kind())))
-    }
-
-    /// The next bytes of the entry's content, or `None` at its end.
-    ///
-    /// # Errors
-    /// [`Stop::Unsuited`].
-    pub fn chunk(&mut self) -> Result<Option<&[u8]>, Stop> {
-        self.take_back();
-        let Some(current) = &mut self.current else {
-            return Ok(None);
-        };
-        let chunk = match &mut current.inflate {
-            None => {
-                let input = lend(&mut self.reader, current.compressed.left)?;
-                self.skeleton.pass(input).ok_or(Stop::Unsuited)?;
-                self.lent = input.len();
-                current.compressed.pass(input.len());
-                input
-            }
-            Some(state) => {
-                let mut filled = 0;
-                while !current.has_ended && filled < self.output.len() {
-                    let input = lend(&mut self.reader, current.compressed.left)?;
-                    let output = self.output.get_mut(filled..).unwrap_or_default();
-                    let (consumed, produced) = (state.total_in(), state.total_out());
-                    let status = state.decompress(input, output, FlushDecompress::None);
-                    let consumed = (state.total_in() - consumed) as usize;
-                    let produced = (state.total_out() - produced) as usize;
-                    let used = input.get(..consumed).unwrap_or_default();
-                    self.skeleton.pass(used).ok_or(Stop::Unsuited)?;
-                    self.reader.consume(consumed);
-                    current.compressed.pass(consumed);
-                    filled += produced;
-                    match status {
-                        Ok(Status::StreamEnd) => current.has_ended = true,
-                        Ok(_) if consumed > 0 || produced > 0 => {}
-                        _ => return Err(Stop::Unsuited),
-                    }
-                }
-                self.output.get(..filled).unwrap_or_default()
-            }
-        };
-        if chunk.is_empty() {
-            return Ok(None);
-        }
-        let count = chunk.len() as u64;
-        current.entry.record.size += count;
-        self.left = self.left.checked_sub(count).ok_or(Stop::Unsuited)?;
-        let is_longer = current
-            .announced
-            .is_some_and(|announced| current.entry.record.size > announced);
-        if is_longer || current.entry.kind() == EntryType::Directory {
-            return Err(Stop::Unsuited);
-        }
-        current.crc.update(chunk);
-        current.sha256.update(chunk);
-        Ok(Some(chunk))
-    }
-
-    /// Reads the rest of the zip, and checks that everything before it was read rightly.
-    ///
-    /// # Errors
-    /// The zip is refused, or unsuited.
-    pub fn finish(mut self) -> Result<Arrived, Stop> {
-        while self.next_entry()?.is_some() {}
-        loop {
-            let rest = lend(&mut self.reader, None)?;
-            if rest.is_empty() {
-                break;
-            }
-            self.skeleton.keep(rest).ok_or(Stop::Unsuited)?;
-            let count = rest.len();
-            self.reader.consume(count);
-        }
-        if self.skeleton.arrived() != self.length {
-            return Err(Stop::Unsuited);
-        }
-        let archive = Archive::open(self.skeleton, &self.limits).map_err(|error| match error {
-            // It needs a byte of a content, so what was read as content was something else.
-            Error::Read(_) => Stop::Unsuited,
-            error => Stop::Refused(error),
-        })?;
-        let mut listed = archive.entries().to_vec();
-        listed.sort_unstable_by_key(|entry| entry.record.header);
-        for ZipEntry { record, .. } in &mut listed {
-            record.mode = None;
-            record.flags &= DESCRIPTOR;
-        }
-        if listed != self.read {
-            return Err(Stop::Unsuited);
-        }
-        let h1 = |contents: Contents| contents.h1().map_err(|error| Stop::Refused(error.into()));
-        Ok(Arrived {
-            archive,
-            hashes: Hashes {
-                zip: h1(self.zip)?,
-                directory: h1(self.directory)?,
-            },
-        })
+            content: Content::new(method, (!has_descriptor).then_some(compressed)),
+        })))
     }
 
     /// Ends an entry, whose content was read.
-    fn complete(&mut self, mut current: Current) -> Result<(), Stop> {
-        let is_whole = current.compressed.left.unwrap_or(0) == 0
-            && current
-                .announced
-                .is_none_or(|size| size == current.entry.record.size);
-        if !is_whole {
-            return Err(Stop::Unsuited);
+    fn complete(&mut self, current: Current) -> Result<(), Error> {
+        let Current {
+            mut entry,
+            announced,
+            content,
+        } = current;
+        if announced.is_some_and(|size| size != content.size) {
+            return Err(Error::Unsuited);
         }
-        current.entry.record.crc = current.crc.sum();
-        current.entry.record.compressed = current.compressed.passed;
+        let record = &mut entry.record;
         let numbers = DescriptorNumbers {
-            crc: current.entry.record.crc,
-            compressed: current.entry.record.compressed,
-            size: current.entry.record.size,
+            crc: content.crc.sum(),
+            compressed: content.compressed,
+            size: content.size,
         };
-        if current.entry.record.flags == DESCRIPTOR {
+        (record.crc, record.compressed, record.size) =
+            (numbers.crc, numbers.compressed, numbers.size);
+        if record.flags == DESCRIPTOR {
             let bytes = self.look(LONGEST_DESCRIPTOR)?;
-            let length = descriptor(bytes, numbers).ok_or(Stop::Unsuited)?;
+            let length = descriptor(bytes, numbers).ok_or(Error::Unsuited)?;
             self.skip(length);
         }
-        let sha256 = current.sha256.finalize().into();
-        self.zip.add(current.entry.name().as_bytes(), sha256);
-        if current.entry.kind() == EntryType::File {
-            self.directory.add(current.entry.name().as_bytes(), sha256);
-        }
-        self.read.push(current.entry);
+        self.hashing.add(&entry, content);
+        self.read.push(entry);
         Ok(())
     }
 
     /// The position of the bytes that are parsed next.
     fn position(&self) -> u64 {
-        self.skeleton.arrived() - self.ahead.len() as u64
+        self.kept.skeleton.arrived() - self.ahead.len() as u64
     }
 
     /// The next bytes that are no content; fewer than `count` only at the end. They stay the next ones.
-    fn look(&mut self, count: u64) -> Result<&[u8], Stop> {
-        self.take_back();
+    fn look(&mut self, count: u64) -> Result<&[u8], Error> {
         while let Some(missing) = count.checked_sub(self.ahead.len() as u64)
             && missing > 0
         {
-            let bytes = lend(&mut self.reader, Some(missing))?;
-            if bytes.is_empty() {
+            let kept = self.kept.keep(Some(missing))?;
+            if kept.is_empty() {
                 break;
             }
-            self.skeleton.keep(bytes).ok_or(Stop::Unsuited)?;
-            self.ahead.extend_from_slice(bytes);
-            let count = bytes.len();
-            self.reader.consume(count);
+            self.ahead.extend(kept);
         }
         Ok(&self.ahead)
     }
@@ -333,16 +179,95 @@ impl<R: BufRead> Stream<R> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         self.ahead.drain(..count.min(self.ahead.len()));
     }
+}
 
-    fn take_back(&mut self) {
-        self.reader.consume(std::mem::take(&mut self.lent));
+impl<R: BufRead> Members for Stream<R> {
+    fn next_entry(&mut self) -> Result<Option<(&str, EntryType)>, Error> {
+        while self.chunk()?.is_some() {}
+        if let Some(current) = self.current.take() {
+            self.complete(current)?;
+        }
+        let begun = self.begin().map_err(unsuited)?;
+        Ok(begun.map(|current| (current.entry.name(), current.entry.kind())))
+    }
+
+    fn chunk(&mut self) -> Result<Option<&[u8]>, Error> {
+        let Some(current) = &mut self.current else {
+            return Ok(None);
+        };
+        let content = &mut current.content;
+        let read = content.chunk(current.entry.name(), &mut self.kept, &mut self.output);
+        let count = read.map_err(unsuited)?;
+        self.left = self.left.checked_sub(count as u64).ok_or(Error::Unsuited)?;
+        let is_longer = current.announced.is_some_and(|size| content.size > size);
+        if is_longer || count > 0 && current.entry.kind() == EntryType::Directory {
+            return Err(Error::Unsuited);
+        }
+        Ok(self.output.get(..count).filter(|chunk| !chunk.is_empty()))
+    }
+
+    /// Reads the rest of the zip, and checks that everything before it was read rightly.
+    fn finish(mut self) -> Result<(Vec<ZipEntry>, Hashes), Error> {
+        while self.next_entry()?.is_some() {}
+        while !self.kept.keep(None)?.is_empty() {}
+        let Kept {
+            skeleton, is_over, ..
+        } = self.kept;
+        if is_over || skeleton.arrived() != self.length {
+            return Err(Error::Unsuited);
+        }
+        let archive = Archive::open(skeleton, &self.limits).map_err(|error| match error {
+            // It needs a byte of a content, so what was read as content was something else.
+            Error::Read(_) => Error::Unsuited,
+            error => error,
+        })?;
+        let mut listed = archive.entries.clone();
+        listed.sort_unstable_by_key(|entry| entry.record.header);
+        for ZipEntry { record, .. } in &mut listed {
+            record.mode = None;
+            record.flags &= DESCRIPTOR;
+        }
+        if listed != self.read {
+            return Err(Error::Unsuited);
+        }
+        Ok((archive.entries, self.hashing.finish()?))
     }
 }
 
-impl Compressed {
-    fn pass(&mut self, count: usize) {
-        self.passed += count as u64;
-        self.left = self.left.map(|left| left.saturating_sub(count as u64));
+impl<R: BufRead> Kept<R> {
+    /// Reads the next bytes, which are no content; none only at the end.
+    fn keep(&mut self, limit: Option<u64>) -> Result<Vec<u8>, Error> {
+        let bytes = lend(&mut self.reader, limit).map_err(|_| Error::Unsuited)?;
+        self.skeleton.keep(bytes).ok_or(Error::Unsuited)?;
+        let kept = bytes.to_vec();
+        self.reader.consume(kept.len());
+        Ok(kept)
+    }
+}
+
+impl<R: BufRead> BufRead for Kept<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.reader.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        if let Some(used) = self
+            .reader
+            .fill_buf()
+            .ok()
+            .and_then(|bytes| bytes.get(..count))
+        {
+            self.is_over |= self.skeleton.pass(used).is_none();
+        }
+        self.reader.consume(count);
+    }
+}
+
+impl<R: BufRead> Read for Kept<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
     }
 }
 
@@ -357,17 +282,6 @@ fn method(header: &Header) -> Option<Compression> {
     }
 }
 
-/// The bytes that have arrived, at most `limit`; none only at the end.
-fn lend<R: BufRead>(reader: &mut R, limit: Option<u64>) -> Result<&[u8], Stop> {
-    if limit == Some(0) {
-        return Ok(&[]);
-    }
-    let bytes = reader.fill_buf().map_err(unsuited)?;
-    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
-    let count = limit.map_or(bytes.len(), |limit| limit.min(bytes.len()));
-    Ok(bytes.get(..count).unwrap_or_default())
-}
-
-fn unsuited<E>(_: E) -> Stop {
-    Stop::Unsuited
+fn unsuited(_: Error) -> Error {
+    Error::Unsuited
 }

@@ -112,15 +112,14 @@ fn a_large_file_passes_in_pieces() {
     ] {
         let bytes = zip([large]);
         let mut passed = Vec::new();
-        let read = open(&bytes).unwrap().read::<Error>(|entry, content| {
-            assert_eq!(entry.record.size, 1_200_000);
-            while let Some(chunk) = content.chunk()? {
-                assert!(chunk.len() <= 64 << 10);
-                passed.extend_from_slice(chunk);
-            }
-            Ok(())
-        });
-        assert!(read.is_ok());
+        let mut archive = open(&bytes).unwrap();
+        let mut members = archive.members();
+        assert!(members.next_entry().unwrap().is_some());
+        while let Some(chunk) = members.chunk().unwrap() {
+            assert!(chunk.len() <= 64 << 10);
+            passed.extend_from_slice(chunk);
+        }
+        assert!(members.finish().is_ok());
         assert!(passed == content);
     }
 }
@@ -242,14 +241,18 @@ proptest! {
         if let Ok(mut archive) = open(&bytes) {
             let sizes: Vec<u64> = archive.entries().iter().map(|one| one.record.size).collect();
             let mut passed = Vec::new();
-            let read = archive.read::<Error>(|_, content| {
-                let mut size = 0;
-                while let Some(chunk) = content.chunk()? {
-                    size += chunk.len() as u64;
+            let mut members = archive.members();
+            let mut read = || {
+                while members.next_entry()?.is_some() {
+                    let mut size = 0;
+                    while let Some(chunk) = members.chunk()? {
+                        size += chunk.len() as u64;
+                    }
+                    passed.push(size);
                 }
-                passed.push(size);
-                Ok(())
-            });
+                Ok::<_, Error>(())
+            };
+            let read = read();
             prop_assert!(read.is_err() || passed == sizes);
         }
     }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::Error;
-use crate::archive::Frame;
+use crate::archive::Skeleton;
 use crate::digest::Hasher;
 use crate::release::Expected;
 
@@ -14,11 +14,11 @@ pub(super) struct HoldBack {
     /// The number of bytes so far.
     pub(super) passed: u64,
     held: Option<Bytes>,
-    frame: Option<Frame>,
+    frame: Option<Skeleton>,
 }
 
 impl HoldBack {
-    pub(super) fn new(expected: Expected, frame: Option<Frame>) -> Self {
+    pub(super) fn new(expected: Expected, frame: Option<Skeleton>) -> Self {
         Self {
             expected,
             hasher: Hasher::new(expected.digest.algorithm()),
@@ -34,7 +34,6 @@ impl HoldBack {
             return Ok(None);
         }
         self.hasher.update(&chunk);
-        let at = self.passed;
         self.passed += chunk.len() as u64;
         if self.passed > self.expected.size {
             return Err(Error::Longer {
@@ -42,7 +41,7 @@ impl HoldBack {
             });
         }
         if let Some(frame) = &mut self.frame {
-            frame.pass(at, &chunk);
+            frame.pass_by(&chunk);
         }
         Ok(self.held.replace(chunk))
     }
@@ -64,7 +63,7 @@ impl HoldBack {
         }
         // Only after the digest matched: otherwise the digest error is the better message.
         if let Some(frame) = self.frame {
-            frame.check(self.passed)?;
+            frame.check_end()?;
         }
         Ok(self.held)
     }

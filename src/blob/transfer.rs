@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, stream};
 
 use super::proof::HoldBack;
 use super::{BlobInfo, BlobSource, Body, Opened, ReadError};
-use crate::archive::Frame;
+use crate::archive::Skeleton;
 use crate::http::LEAST_FLOW;
 
 /// The most resumptions in a row that each yield less than [`LEAST_FLOW`] bytes. Their pauses add up to three seconds, and each resumption
@@ -36,7 +36,7 @@ pub async fn proven<B: BlobSource>(blob: &B) -> Opened<B::Failure> {
         may_end_early,
         ..
     } = blob.info();
-    let frame = is_unopened.then(|| Frame::new(expected.size));
+    let frame = is_unopened.then(|| Skeleton::new(expected.size));
     let transfer = Transfer {
         blob: blob.clone(),
         may_end_early,

@@ -11,7 +11,7 @@ use super::{
     At, Event, Failure, Hashes, Jobs, Package, Problem, Release, Reporter, Subject, Transfer,
     Verified, disk, jobs,
 };
-use crate::archive::{self, Archive, Arrived, Limits, Stop, Stream};
+use crate::archive::{self, Archive, Limits, Members as _, Stream, executable};
 use crate::blob::{Body, ReadError, proven};
 use crate::disk::temp_file::TempFileWriter;
 use crate::oci::Part;
@@ -173,12 +173,12 @@ impl<B: PackageBlob> Download<B> {
         let arrived = self.arriving_or_to(
             |front| Ok(Stream::<&[u8]>::suits(front)),
             move |reader| match Stream::new(reader, size, &Limits::default()).finish() {
-                Ok(Arrived { archive, hashes }) => Ok(Some(Inspected {
-                    executable: archive.executable(&of_arrived).map(drop),
+                Ok((entries, hashes)) => Ok(Some(Inspected {
+                    executable: executable(&entries, &of_arrived).map(drop),
                     hashes,
                 })),
-                Err(Stop::Unsuited) => Ok(None),
-                Err(Stop::Refused(error)) => Err(refused(error)),
+                Err(archive::Error::Unsuited) => Ok(None),
+                Err(error) => Err(refused(error)),
             },
             |chunk| {
                 let writer = spooled.take().map_or_else(TempFileWriter::new, Ok)?;

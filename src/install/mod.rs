@@ -8,7 +8,7 @@
 //!
 //! Host names are in Unicode, with their port, as clients expect ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)). An
 //! unpacked package is extracted into a hidden directory while it arrives, and renamed to its final path after its digest matched and its
-//! central directory was checked. A packed one, and a zip that [cannot be extracted that way](crate::archive::Stop), is streamed into a
+//! central directory was checked. A packed one, and a zip that [cannot be extracted that way](crate::archive::Stream), is streamed into a
 //! hidden file, whose digest is checked before the zip is opened. An installed package is kept if it is identical and no other user can
 //! change it. tfoci never overwrites anything else.
 //!

@@ -14,7 +14,7 @@ use super::download::PackageDownload;
 use super::error::{Contradiction, Error};
 use super::location::RemoteMetadata;
 use super::source_package::{PackageBytes, SourcePackage};
-use crate::archive::{self, Archive, Limits};
+use crate::archive::{self, Archive, Limits, Members as _};
 use crate::digest::Digest;
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::error::{FEW, listed, printable};
@@ -177,14 +177,15 @@ async fn h1(file: &TempFile, permit: &Arc<Permit>) -> Result<PackageHash, archiv
         // Hold the permit while the file is open.
         let _permit = permit;
         let mut archive = Archive::open(reader, &Limits::default())?;
-        let hashes = archive.read(|_, content| {
-            while content.chunk()?.is_some() {
+        let mut members = archive.members();
+        while members.next_entry()?.is_some() {
+            while members.chunk()?.is_some() {
                 if is_wanted.strong_count() == 0 {
                     return Err(std::io::Error::other("given up").into());
                 }
             }
-            Ok::<_, archive::Error>(())
-        })?;
+        }
+        let (_, hashes) = members.finish()?;
         Ok(hashes.zip)
     });
     let inflated = inflating.await;

@@ -1,21 +1,17 @@
-//! Unpacks a provider zip into a directory.
+//! Unpacks a provider zip into a directory, from a file or while it arrives.
 //!
 //! [`Archive::open`] has already refused every entry that could leave the directory or collide with another one. In addition, each file is
 //! created with a call that fails if the name exists, so that no link is followed and no file overwritten even if another process writes to
 //! the directory at the same time.
 //!
-//! [`unpack_arriving`] does the same with a zip that has not arrived yet.
-
-mod arriving;
-
-pub use arriving::unpack_arriving;
+//! [`Archive::open`]: crate::archive::Archive::open
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufRead, Write as _};
 use std::path::Path;
 
 use super::Directory;
-use crate::archive::{self, Archive, Content, EntryType, Hashes, ZipEntry};
+use crate::archive::{self, EntryType, Hashes, Members, Stream, ZipEntry, executable};
 
 /// The mode of files if the zip has no Unix modes.
 const PLAIN: u32 = 0o644;
@@ -32,22 +28,56 @@ const OWNER: u32 = 0o600;
 /// extraction](crate::clients#extraction)).
 ///
 /// # Errors
-/// The package contains no executable, or a content differs from its announced size or CRC-32; or the directory is not empty, or cannot
-/// be written to.
-pub fn unpack<R: Read + Seek>(
-    archive: &mut Archive<R>,
+/// The zip is refused, or has no executable; or the directory is not empty, or cannot be written to.
+pub fn unpack(mut members: impl Members, type_name: &str, into: &Path) -> Result<Hashes, Error> {
+    let into = empty_directory(into)?;
+    while let Some((name, kind)) = members.next_entry()? {
+        let name = name.to_owned();
+        if kind == EntryType::Directory {
+            directories(&into, &name)?;
+            continue;
+        }
+        let mut file = create(&into, &name)?;
+        while let Some(chunk) = members.chunk()? {
+            let written = file.write_all(chunk);
+            written.map_err(|error| super::Error::at("write", &into.path().join(&name), error))?;
+        }
+    }
+    let (entries, hashes) = members.finish()?;
+    let executable = executable(&entries, type_name)?.name();
+    for entry in &entries {
+        if entry.kind() == EntryType::File {
+            allow(&into, entry, entry.name() == executable)?;
+        }
+    }
+    Ok(hashes)
+}
+
+/// Unpacks a package while it arrives. `None` if it has to be unpacked from a file.
+///
+/// # Errors
+/// As [`unpack`].
+pub fn unpack_arriving<R: BufRead>(
+    stream: Stream<R>,
     type_name: &str,
     into: &Path,
-) -> Result<Hashes, Error> {
-    let executable = archive.executable(type_name)?.name().to_owned();
-    let into = empty_directory(into)?;
-    archive.read(|entry, content| match entry.kind() {
-        EntryType::Directory => Ok(directories(&into, entry.name()).map(drop)?),
-        EntryType::File => {
-            let mode = mode(entry, entry.name() == executable);
-            write(&into, entry.name(), mode, content)
-        }
-    })
+) -> Result<Option<Hashes>, Error> {
+    let is_taken = |error: &super::Error| match error {
+        super::Error::NotDirectory { .. } => true,
+        super::Error::Io { source, .. } => matches!(
+            source.kind(),
+            io::ErrorKind::AlreadyExists
+                | io::ErrorKind::NotADirectory
+                | io::ErrorKind::IsADirectory
+        ),
+        _ => false,
+    };
+    match unpack(stream, type_name, into) {
+        Err(Error::Archive(archive::Error::Unsuited)) => Ok(None),
+        // Two entries have one name. The zip says how they differ once it has arrived.
+        Err(Error::Disk(error)) if is_taken(&error) => Ok(None),
+        unpacked => unpacked.map(Some),
+    }
 }
 
 /// Opens a directory that must be empty.
@@ -63,26 +93,18 @@ fn empty_directory(path: &Path) -> Result<Directory, super::Error> {
     opened().map_err(|error| super::Error::at("read", path, error))
 }
 
-fn mode(entry: &ZipEntry, is_executable: bool) -> u32 {
-    match entry.mode() {
+/// Sets the mode of a file, which stands only in the central directory.
+fn allow(into: &Directory, entry: &ZipEntry, is_executable: bool) -> Result<(), super::Error> {
+    let mode = match entry.mode() {
         Some(mode) => mode & ALLOWED | OWNER,
         None if is_executable => EXECUTABLE,
         None => PLAIN,
-    }
-}
-
-fn write<R: Read>(
-    into: &Directory,
-    name: &str,
-    mode: u32,
-    content: &mut Content<'_, R>,
-) -> Result<(), Error> {
-    let failed = |error| super::Error::at("write", &into.path().join(name), error);
-    let mut file = create(into, name)?;
-    while let Some(chunk) = content.chunk()? {
-        file.write_all(chunk).map_err(failed)?;
-    }
-    Ok(set_mode(&file, mode).map_err(failed)?)
+    };
+    let (parent, file_name) = split(entry.name());
+    let directory = directories(into, parent)?;
+    let file = directory.as_ref().unwrap_or(into).read(file_name)?;
+    let allowed = set_mode(&file, mode);
+    allowed.map_err(|error| super::Error::at("write", &into.path().join(entry.name()), error))
 }
 
 /// Creates a file that only its owner may use, and its directories.
@@ -151,11 +173,13 @@ pub enum Error {
 }
 
 #[cfg(test)]
+mod arriving_tests;
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::archive::Limits;
     use crate::archive::hostile::cases;
     use crate::archive::zipfile::{EXECUTABLE, directory, executable, file, zip};
+    use crate::archive::{Archive, Limits};
     use crate::disk::directory_h1;
     use crate::error::Category;
     use proptest::prelude::*;
@@ -168,7 +192,7 @@ mod tests {
         fs::create_dir_all(&into).unwrap();
         let result = Archive::open(Cursor::new(zip), &Limits::default())
             .map_err(Error::from)
-            .and_then(|mut archive| unpack(&mut archive, "demo", &into));
+            .and_then(|mut archive| unpack(archive.members(), "demo", &into));
         for (path, only) in [
             (directory.path().to_owned(), "x"),
             (directory.path().join("x"), "into"),
@@ -233,7 +257,7 @@ mod tests {
         std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
         let bytes = zip([executable()]);
         let mut archive = Archive::open(Cursor::new(&bytes), &Limits::default()).unwrap();
-        let error = unpack(&mut archive, "demo", &link).unwrap_err();
+        let error = unpack(archive.members(), "demo", &link).unwrap_err();
         assert!(matches!(error, Error::Disk(_)));
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     }
@@ -283,7 +307,7 @@ mod tests {
         fs::write(directory.path().join(EXECUTABLE), "mine").unwrap();
         let bytes = zip([executable()]);
         let mut archive = Archive::open(Cursor::new(&bytes), &Limits::default()).unwrap();
-        let error = unpack(&mut archive, "demo", directory.path()).unwrap_err();
+        let error = unpack(archive.members(), "demo", directory.path()).unwrap_err();
         assert!(matches!(error, Error::Disk(_)));
         assert_eq!(
             fs::read(directory.path().join(EXECUTABLE)).unwrap(),

@@ -69,7 +69,7 @@ impl Place {
             }
         }
         let hidden = disk::hidden_directory(&self.into)?;
-        let hashes = unpack(&mut archive, &self.type_name, hidden.path())
+        let hashes = unpack(archive.members(), &self.type_name, hidden.path())
             .map_err(|error| not_unpacked(error, file))?;
         accept(&hashes)?;
         if let Some(problem) = occupied {
