@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
-use super::Error;
 use super::error::Refusal;
+use super::{Error, if_exists};
 
 /// A directory. On Unix, it stays the same one even if its path is replaced.
 #[derive(Debug)]
@@ -51,6 +51,41 @@ impl Directory {
         Ok(itself)
     }
 
+    /// Opens the directory that these names lead to, from one that the user named; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// The system reported an error, or a name is that of a symbolic link or of something other than a directory.
+    pub fn below(root: &Path, names: &[String]) -> Result<Option<Self>, Error> {
+        let opened = Self::open(root).map_err(|error| Error::at_use(root, error));
+        let Some(mut at) = if_exists(opened)? else {
+            return Ok(None);
+        };
+        for name in names {
+            let path = at.path().join(name);
+            let entered = at.enter(name);
+            match if_exists(entered.map_err(|error| Error::at_use(&path, error)))? {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(at))
+    }
+
+    /// As [`Directory::below`], but creates missing directories below the root.
+    ///
+    /// # Errors
+    /// As [`Directory::below`].
+    pub fn create_below(root: &Path, names: &[String]) -> Result<Self, Error> {
+        let opened = Self::open(root);
+        let mut at = opened.map_err(|error| Error::at_use(root, error))?;
+        for name in names {
+            let entered = at.enter_or_create(name);
+            let path = || at.path().join(name);
+            (at, _) = entered.map_err(|error| Error::at("create", &path(), error))?;
+        }
+        Ok(at)
+    }
+
     /// The path by which the directory was opened.
     pub fn path(&self) -> &Path {
         &self.path
@@ -62,28 +97,20 @@ impl Directory {
     /// The system reported an error, or the entry is a symbolic link or not a directory.
     pub fn enter(&self, name: &str) -> io::Result<Self> {
         let path = self.path.join(name);
+        let refused = |error| match self.is_link(name) {
+            true => Refusal::Link.into(),
+            false => error,
+        };
         #[cfg(unix)]
         let handle = {
-            let open = rustix::fs::openat(
-                &self.handle,
-                name,
-                DIRECTORY | OFlags::NOFOLLOW,
-                Mode::empty(),
-            );
-            opened(open).map_err(|error| {
-                if self.is_link(name) {
-                    Refusal::Link.into()
-                } else {
-                    error
-                }
-            })?
+            let flags = DIRECTORY.union(ITSELF);
+            let open = rustix::fs::openat(&self.handle, name, flags, Mode::empty());
+            opened(open).map_err(refused)?
         };
         #[cfg(not(unix))]
-        {
-            if self.is_link(name) {
-                return Err(Refusal::Link.into());
-            }
-            std::fs::read_dir(&path)?;
+        match self.is_link(name) {
+            true => return Err(Refusal::Link.into()),
+            false => drop(std::fs::read_dir(&path).map_err(refused)?),
         }
         Ok(Self {
             path,
@@ -138,10 +165,7 @@ impl Directory {
         if self.is_link(name) {
             return Err(failed(Refusal::Link.into()));
         }
-        #[cfg(unix)]
         let file = self.open_entry(name).map_err(failed)?;
-        #[cfg(not(unix))]
-        let file = File::open(self.path.join(name)).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
         match found.is_file() {
             true => Ok(file),
@@ -155,11 +179,11 @@ impl Directory {
     }
 
     /// Opens an entry for reading, without following a link or waiting for the writer of a pipe.
-    #[cfg(unix)]
     fn open_entry(&self, name: &str) -> io::Result<File> {
-        let flags =
-            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        opened(rustix::fs::openat(&self.handle, name, flags, Mode::empty()))
+        #[cfg(unix)]
+        return opened(rustix::fs::openat(&self.handle, name, ENTRY, Mode::empty()));
+        #[cfg(not(unix))]
+        File::open(self.path.join(name))
     }
 
     /// Creates a file with mode 0600 in this directory. Fails if the name exists.
@@ -168,16 +192,7 @@ impl Directory {
     /// The system reported an error.
     pub fn create(&self, name: &str) -> io::Result<File> {
         #[cfg(unix)]
-        {
-            let flags =
-                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            opened(rustix::fs::openat(
-                &self.handle,
-                name,
-                flags,
-                Mode::from_raw_mode(0o600),
-            ))
-        }
+        return opened(rustix::fs::openat(&self.handle, name, NEW, OWNER));
         #[cfg(not(unix))]
         File::create_new(self.path.join(name))
     }
@@ -221,15 +236,10 @@ impl Directory {
     /// The system reported another error than that the directory is missing or has entries.
     pub fn remove_if_empty(&self, name: &str) -> Result<bool, Error> {
         #[cfg(unix)]
-        let removed =
-            rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR).map_err(io::Error::from);
+        let removed = rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
         #[cfg(not(unix))]
         let removed = std::fs::remove_dir(self.path.join(name));
-        match removed.map_err(|error| (error.kind(), error)) {
-            Ok(()) => Ok(true),
-            Err((io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty, _)) => Ok(false),
-            Err((_, error)) => Err(Error::at("remove", &self.path.join(name), error)),
-        }
+        self.removed(name, removed.map_err(io::Error::from))
     }
 
     /// Removes a file, or a symbolic link itself. It need not exist.
@@ -238,57 +248,59 @@ impl Directory {
     /// The system reported an error, or the entry is a directory.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
         #[cfg(unix)]
-        let removed =
-            rustix::fs::unlinkat(&self.handle, name, AtFlags::empty()).map_err(io::Error::from);
+        let removed = rustix::fs::unlinkat(&self.handle, name, AtFlags::empty());
         #[cfg(not(unix))]
         let removed = std::fs::remove_file(self.path.join(name));
+        self.removed(name, removed.map_err(io::Error::from))
+            .map(drop)
+    }
+
+    /// Whether an entry was removed. A missing one, or a directory with entries, is no error.
+    fn removed(&self, name: &str, removed: io::Result<()>) -> Result<bool, Error> {
+        use io::ErrorKind::{DirectoryNotEmpty, NotFound};
         match removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Error::at("remove", &self.path.join(name), error))
-            }
-            _ => Ok(()),
+            Ok(()) => Ok(true),
+            Err(error) if matches!(error.kind(), NotFound | DirectoryNotEmpty) => Ok(false),
+            Err(error) => Err(Error::at("remove", &self.path.join(name), error)),
         }
     }
 
-    /// Sets the permission bits, regardless of the umask.
+    /// Sets the permission bits, regardless of the umask. Other systems than Unix have none.
     ///
     /// # Errors
     /// The system reported an error.
-    #[cfg(unix)]
+    #[cfg_attr(not(unix), allow(unused_variables))]
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
-        use std::os::unix::fs::PermissionsExt as _;
+        #[cfg(unix)]
         self.handle
-            .set_permissions(std::fs::Permissions::from_mode(mode))
-    }
-
-    /// Does nothing: this system has no permission bits.
-    ///
-    /// # Errors
-    /// Never.
-    #[cfg(not(unix))]
-    pub fn set_mode(&self, _: u32) -> io::Result<()> {
+            .set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
         Ok(())
     }
 
     /// Whether an entry is a symbolic link.
-    #[cfg(unix)]
     pub fn is_link(&self, name: &str) -> bool {
-        let found = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
-        found.is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_symlink())
-    }
-
-    /// Whether an entry is a symbolic link.
-    #[cfg(not(unix))]
-    pub fn is_link(&self, name: &str) -> bool {
-        let found = std::fs::symlink_metadata(self.path.join(name));
+        #[cfg(unix)]
+        let found = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map(|found| rustix::fs::FileType::from_raw_mode(found.st_mode));
+        #[cfg(not(unix))]
+        let found = std::fs::symlink_metadata(self.path.join(name)).map(|found| found.file_type());
         found.is_ok_and(|found| found.is_symlink())
     }
 }
 
 #[cfg(unix)]
-const DIRECTORY: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::CLOEXEC);
+const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+#[cfg(unix)]
+const ITSELF: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
+#[cfg(unix)]
+const ENTRY: OFlags = ITSELF.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+#[cfg(unix)]
+const NEW: OFlags = ITSELF
+    .union(OFlags::WRONLY)
+    .union(OFlags::CREATE)
+    .union(OFlags::EXCL);
+#[cfg(unix)]
+const OWNER: Mode = Mode::RUSR.union(Mode::WUSR);
 
 #[cfg(unix)]
 fn opened(result: rustix::io::Result<std::os::fd::OwnedFd>) -> io::Result<File> {

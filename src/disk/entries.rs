@@ -37,9 +37,8 @@ pub fn create_private_directory(path: &Path) -> Result<(), Error> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(path)
-        .map_err(|source| Error::at("create", path, source))
+    let created = builder.create(path);
+    created.map_err(|source| Error::at("create", path, source))
 }
 
 /// The sorted names of a directory's entries. Names that are not UTF-8 are omitted, because neither tfoci nor clients create them.
@@ -84,10 +83,8 @@ pub struct Subdirectories {
 /// # Errors
 /// The system reported an error.
 pub fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
-    let mut left = usize::MAX;
-    Ok(subdirectories_within(path, &mut left)?
-        .unwrap_or_default()
-        .names)
+    let found = subdirectories_within(path, &mut { usize::MAX })?;
+    Ok(found.unwrap_or_default().names)
 }
 
 /// As [`subdirectories`]; `None` if the directory has more than `left` entries of any kind. They are subtracted from `left`.

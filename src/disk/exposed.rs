@@ -7,28 +7,24 @@ use std::path::{Path, PathBuf};
 /// A symbolic link is where another directory's owner puts it.
 const LINK: &str = "a symbolic link";
 
-/// Why another user may change a file or directory; `None` if no other user may.
-#[cfg(unix)]
+/// Why another user may change a file or directory; `None` if no other user may. Other systems than Unix have no permissions to look at.
 pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
-    use std::os::unix::fs::MetadataExt as _;
-    const ALL_USERS: u32 = 0o002;
-    const SPECIAL: u32 = 0o7000;
-    let mode = metadata.mode();
     if metadata.is_symlink() {
-        Some(LINK)
-    } else if mode & ALL_USERS != 0 {
-        Some("writable by all users")
-    } else if metadata.is_file() && mode & SPECIAL != 0 {
-        Some("setuid, setgid or sticky")
-    } else {
-        None
+        return Some(LINK);
     }
-}
-
-/// This system has no Unix permissions, so nothing counts as exposed.
-#[cfg(not(unix))]
-pub fn exposure(metadata: &Metadata) -> Option<&'static str> {
-    metadata.is_symlink().then_some(LINK)
+    #[cfg(unix)]
+    {
+        const ALL_USERS: u32 = 0o002;
+        const SPECIAL: u32 = 0o7000;
+        let mode = std::os::unix::fs::MetadataExt::mode(metadata);
+        if mode & ALL_USERS != 0 {
+            return Some("writable by all users");
+        }
+        if metadata.is_file() && mode & SPECIAL != 0 {
+            return Some("setuid, setgid or sticky");
+        }
+    }
+    None
 }
 
 /// The first exposed file or directory at or below a path, with the reason.
@@ -54,14 +50,18 @@ pub fn exposed(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
     Ok(None)
 }
 
-/// Whether this user owns a file and no other user may write to it. Only then may a hard link share it.
-#[cfg(unix)]
+/// Whether this user owns a file and no other user may write to it. Only then may a hard link share it. Access control lists are not checked.
 pub(super) fn is_exclusively_owned(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    const OTHERS: u32 = 0o022;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        const OTHERS: u32 = 0o022;
+        let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
+        if !is_own || metadata.mode() & OTHERS != 0 {
+            return false;
+        }
+    }
     metadata.is_file()
-        && metadata.uid() == rustix::process::geteuid().as_raw()
-        && metadata.mode() & OTHERS == 0
 }
 
 /// The number of names that a file has.
@@ -74,12 +74,6 @@ pub(super) fn names(metadata: &Metadata) -> u64 {
 #[cfg(not(unix))]
 pub(super) fn names(_: &Metadata) -> u64 {
     1
-}
-
-/// Whether a hard link may share a file. Access control lists are not checked.
-#[cfg(not(unix))]
-pub(super) fn is_exclusively_owned(metadata: &Metadata) -> bool {
-    metadata.is_file()
 }
 
 #[cfg(unix)]

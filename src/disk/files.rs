@@ -19,14 +19,12 @@ pub const CHUNK: usize = 32 << 10;
 /// The system reported an error, or [`Error::TooLarge`].
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::at("read", path, source);
-    let file = non_blocking(OpenOptions::new().read(true))
-        .open(path)
-        .map_err(failed)?;
+    let file = non_blocking(OpenOptions::new().read(true)).open(path);
+    let file = file.map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
-    if metadata.is_file() {
-        read_all(file, metadata.len(), path, limit)
-    } else {
-        read_all(pipe::PipeReader::new(file, &metadata), 0, path, limit)
+    match metadata.is_file() {
+        true => read_all(file, metadata.len(), path, limit),
+        false => read_all(pipe::PipeReader::new(file, &metadata), 0, path, limit),
     }
 }
 
@@ -35,9 +33,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// The errors of [`open`], or [`Error::TooLarge`].
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let file = open(path)?;
-    let size = file.metadata().map_or(0, |metadata| metadata.len());
-    read_all(file, size, path, limit)
+    read_file(open(path)?, path, limit)
 }
 
 /// As [`read_regular`], without following a symbolic link.
@@ -45,7 +41,10 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// The errors of [`open_unlinked`], or [`Error::TooLarge`].
 pub fn read_unlinked(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let file = open_unlinked(path)?;
+    read_file(open_unlinked(path)?, path, limit)
+}
+
+fn read_file(file: std::fs::File, path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     read_all(file, size, path, limit)
 }
@@ -55,9 +54,8 @@ fn read_all(file: impl io::Read, size: u64, path: &Path, limit: u64) -> Result<V
     // One byte more than the file has: reallocation would leave copies of a password in memory.
     let expected = usize::try_from(size.min(limit)).unwrap_or_default();
     let mut bytes = Vec::with_capacity(expected + 1);
-    file.take(limit + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|source| Error::at("read", path, source))?;
+    let read = file.take(limit + 1).read_to_end(&mut bytes);
+    read.map_err(|source| Error::at("read", path, source))?;
     if bytes.len() as u64 > limit {
         return Err(Error::TooLarge {
             path: path.to_owned(),

@@ -28,10 +28,7 @@ impl Lock {
     /// # Errors
     /// The system reported an error, or [`Error::Special`].
     pub async fn acquire(path: PathBuf, reporter: &dyn Reporter) -> Result<Self, Error> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        unlinked(&mut options);
-        Self::wait(&path, &options, try_lock, reporter).await
+        Self::wait(&path, Kind::File, reporter).await
     }
 
     /// Like [`Lock::acquire`], but the kind of lock that OpenTofu takes in its plugin cache: that of POSIX. Locks of one process do not
@@ -40,10 +37,7 @@ impl Lock {
     /// # Errors
     /// As [`Lock::acquire`].
     pub async fn of_clients(path: PathBuf, reporter: &dyn Reporter) -> Result<Self, Error> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        unlinked(&mut options);
-        Self::wait(&path, &options, try_lock_of_clients, reporter).await
+        Self::wait(&path, Kind::OfClients, reporter).await
     }
 
     /// Waits for the lock on an existing directory. It creates no file there, except on Windows, which only locks files.
@@ -51,16 +45,8 @@ impl Lock {
     /// # Errors
     /// The system reported an error.
     pub async fn of_directory(path: &Path, reporter: &dyn Reporter) -> Result<Self, Error> {
-        if cfg!(windows) {
-            return Self::acquire(path.join(".tfoci.lock"), reporter).await;
-        }
-        Self::wait(
-            path,
-            non_blocking(OpenOptions::new().read(true)),
-            try_lock,
-            reporter,
-        )
-        .await
+        let (path, kind) = locked_for(path);
+        Self::wait(&path, kind, reporter).await
     }
 
     /// Tries to lock an existing directory; `None` if another process holds the lock.
@@ -68,24 +54,15 @@ impl Lock {
     /// # Errors
     /// The system reported an error.
     pub fn of_directory_now(path: &Path) -> Result<Option<Self>, Error> {
-        if cfg!(windows) {
-            let mut options = OpenOptions::new();
-            options.write(true).create(true).truncate(false);
-            return Self::attempt(&path.join(".tfoci.lock"), &options, try_lock);
-        }
-        Self::attempt(path, OpenOptions::new().read(true), try_lock)
+        let (path, kind) = locked_for(path);
+        Self::attempt(&path, kind)
     }
 
-    async fn wait(
-        path: &Path,
-        options: &OpenOptions,
-        lock: TryLock,
-        reporter: &dyn Reporter,
-    ) -> Result<Self, Error> {
+    async fn wait(path: &Path, kind: Kind, reporter: &dyn Reporter) -> Result<Self, Error> {
         let mut tries = 0;
         loop {
             // Polls, because Ctrl-C could not cancel a blocking wait.
-            if let Some(lock) = Self::attempt(path, options, lock)? {
+            if let Some(lock) = Self::attempt(path, kind)? {
                 return Ok(lock);
             }
             tries += 1;
@@ -97,8 +74,16 @@ impl Lock {
         }
     }
 
-    fn attempt(path: &Path, options: &OpenOptions, lock: TryLock) -> Result<Option<Self>, Error> {
+    fn attempt(path: &Path, kind: Kind) -> Result<Option<Self>, Error> {
         let error = |source| Error::at("lock", path, source);
+        let mut options = OpenOptions::new();
+        match kind {
+            Kind::Directory => non_blocking(options.read(true)),
+            Kind::File => unlinked(options.write(true).create(true).truncate(false)),
+            Kind::OfClients => {
+                unlinked(options.read(true).write(true).create(true).truncate(false))
+            }
+        };
         let file = options.open(path).map_err(|source| {
             let found = path.symlink_metadata();
             match found.map(|found| found.file_type()) {
@@ -113,7 +98,11 @@ impl Lock {
         if !found.is_file() && !found.is_dir() {
             return Err(Error::special(path));
         }
-        match lock(&file) {
+        let locked = match kind {
+            Kind::OfClients => try_lock_of_clients(&file),
+            Kind::File | Kind::Directory => file.try_lock(),
+        };
+        match locked {
             Ok(()) => Ok(Some(Self { _file: file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(error(source)),
@@ -121,11 +110,20 @@ impl Lock {
     }
 }
 
-/// Tries to lock a file.
-type TryLock = fn(&File) -> Result<(), TryLockError>;
+/// What is locked, and how.
+#[derive(Clone, Copy)]
+enum Kind {
+    File,
+    OfClients,
+    Directory,
+}
 
-fn try_lock(file: &File) -> Result<(), TryLockError> {
-    file.try_lock()
+/// What is locked in place of a directory.
+fn locked_for(directory: &Path) -> (PathBuf, Kind) {
+    match cfg!(windows) {
+        true => (directory.join(".tfoci.lock"), Kind::File),
+        false => (directory.to_owned(), Kind::Directory),
+    }
 }
 
 #[cfg(unix)]
@@ -152,23 +150,16 @@ mod tests {
     #[test]
     fn one_holder_at_a_time() {
         let directory = tempfile::tempdir().unwrap();
-        let mut file = OpenOptions::new();
-        file.write(true).create(true).truncate(false);
-        let mut opened = OpenOptions::new();
-        opened.read(true);
         let places = [
-            (directory.path().join("lock"), file),
-            (directory.path().to_owned(), opened),
+            (directory.path().join("lock"), Kind::File),
+            locked_for(directory.path()),
         ];
-        for (path, options) in places
-            .iter()
-            .filter(|(path, _)| cfg!(unix) || !path.is_dir())
-        {
-            let held = Lock::attempt(path, options, try_lock).unwrap();
+        for (path, kind) in places {
+            let held = Lock::attempt(&path, kind).unwrap();
             assert!(held.is_some());
-            assert!(Lock::attempt(path, options, try_lock).unwrap().is_none());
+            assert!(Lock::attempt(&path, kind).unwrap().is_none());
             drop(held);
-            assert!(Lock::attempt(path, options, try_lock).unwrap().is_some());
+            assert!(Lock::attempt(&path, kind).unwrap().is_some());
         }
     }
 
@@ -177,10 +168,7 @@ mod tests {
     fn a_lock_is_a_file_and_no_link() {
         let directory = tempfile::tempdir().unwrap();
         let path = |name: &str| directory.path().join(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        unlinked(&mut options);
-        let attempt = |name: &str| Lock::attempt(&path(name), &options, try_lock);
+        let attempt = |name: &str| Lock::attempt(&path(name), Kind::File);
         std::os::unix::fs::symlink("elsewhere", path("link")).unwrap();
         let error = std::error::Error::source(&attempt("link").unwrap_err())
             .unwrap()

@@ -4,7 +4,6 @@
 //! leaves at most hidden files behind, which [`sweep`] removes in the next run.
 
 pub mod contents;
-mod descent;
 pub mod directory;
 mod entries;
 mod error;

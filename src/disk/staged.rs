@@ -4,7 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use tempfile::{NamedTempFile, TempDir, TempPath};
+use tempfile::{NamedTempFile, TempDir};
 
 use super::entries::{directory_of, sync_directory};
 use super::exposed::{is_exclusively_owned, names};
@@ -31,40 +31,32 @@ impl Staged {
     /// # Errors
     /// The system reported an error.
     pub fn hidden_in(directory: &Path, target: &Path) -> Result<Self, Error> {
-        let file = tempfile::Builder::new()
+        let mut builder = tempfile::Builder::new();
+        let made = builder
             .prefix(UNFINISHED)
-            .make_in(directory, |path| owner_writable().open(path))
-            .map_err(|source| Error::at("create a file in", directory, source))?;
-        Ok(Self {
-            file,
-            target: target.to_owned(),
-        })
+            .make_in(directory, |path| owner_writable().open(path));
+        let file = made.map_err(|source| Error::at("create a file in", directory, source))?;
+        let target = target.to_owned();
+        Ok(Self { file, target })
     }
 
     /// Creates the hidden file for `target` as a hard link to `file`. `None` if the file system does not support hard links, if `file`
     /// is a symbolic link, or if another user owns it or may write to it: that user could then change `target`.
     pub fn link(file: &Path, target: &Path) -> Option<Self> {
-        std::fs::symlink_metadata(file)
-            .ok()
-            .filter(is_exclusively_owned)?;
-        let linked =
-            tempfile::Builder::new()
-                .prefix(UNFINISHED)
-                .make_in(directory_of(target), |hidden| {
-                    std::fs::hard_link(file, hidden)?;
-                    non_blocking(std::fs::OpenOptions::new().read(true)).open(hidden)
-                });
-        let linked = linked.ok()?;
+        let is_own = |found: io::Result<Metadata>| found.ok().filter(is_exclusively_owned);
+        is_own(std::fs::symlink_metadata(file))?;
+        let link = |hidden: &Path| {
+            std::fs::hard_link(file, hidden)?;
+            non_blocking(File::options().read(true)).open(hidden)
+        };
+        let mut builder = tempfile::Builder::new();
+        let linked = builder
+            .prefix(UNFINISHED)
+            .make_in(directory_of(target), link);
+        let (file, target) = (linked.ok()?, target.to_owned());
         // Another process may have replaced `file` after the check.
-        linked
-            .as_file()
-            .metadata()
-            .ok()
-            .filter(is_exclusively_owned)?;
-        Some(Self {
-            file: linked,
-            target: target.to_owned(),
-        })
+        is_own(file.as_file().metadata())?;
+        Some(Self { file, target })
     }
 
     /// The hidden path.
@@ -77,10 +69,8 @@ impl Staged {
     /// # Errors
     /// The system reported an error, such as a full disk.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.file
-            .as_file_mut()
-            .write_all(bytes)
-            .map_err(|source| Error::at("write", &self.target, source))
+        let written = self.file.as_file_mut().write_all(bytes);
+        written.map_err(|source| Error::at("write", &self.target, source))
     }
 
     /// Opens the hidden file again, to read its content.
@@ -88,9 +78,8 @@ impl Staged {
     /// # Errors
     /// The system reported an error.
     pub fn reopen(&self) -> Result<File, Error> {
-        self.file
-            .reopen()
-            .map_err(|source| Error::at("read", &self.target, source))
+        let reopened = self.file.reopen();
+        reopened.map_err(|source| Error::at("read", &self.target, source))
     }
 
     /// Syncs the file and renames it to its target. It does not sync the directory: callers do that once for many files.
@@ -98,13 +87,11 @@ impl Staged {
     /// # Errors
     /// The system reported an error.
     pub fn publish(self) -> Result<(), Error> {
-        self.file
-            .as_file()
-            .sync_data()
-            .map_err(|source| Error::at("sync", &self.target, source))?;
-        self.file
-            .persist(&self.target)
-            .map_err(|error| Error::at("create", &self.target, error.error))?;
+        let failed = |action, source| Error::at(action, &self.target, source);
+        let synced = self.file.as_file().sync_data();
+        synced.map_err(|source| failed("sync", source))?;
+        let shown = self.file.persist(&self.target);
+        shown.map_err(|error| failed("create", error.error))?;
         Ok(())
     }
 
@@ -113,8 +100,12 @@ impl Staged {
     /// # Errors
     /// The system reported an error.
     pub fn show_in(self, directory: &Directory, name: &str) -> Result<(), Error> {
-        let shown = show(self.file.into_temp_path(), directory, name);
-        shown.map_err(|source| Error::at("create", &self.target, source))
+        let hidden = self.file.into_temp_path();
+        // If it has moved, there is nothing to remove at the hidden path.
+        let shown = directory.take(&hidden, name);
+        let shown = shown.and_then(|()| Ok(hidden.keep()?));
+        shown.map_err(|source| Error::at("create", &self.target, source))?;
+        Ok(())
     }
 
     /// Writes the whole file, and syncs its directory too.
@@ -163,9 +154,8 @@ pub fn hidden_directory(beside: &Path) -> Result<TempDir, Error> {
     builder.prefix(UNFINISHED);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
-    builder
-        .tempdir_in(beside)
-        .map_err(|source| Error::at("create a directory in", beside, source))
+    let made = builder.tempdir_in(beside);
+    made.map_err(|source| Error::at("create a directory in", beside, source))
 }
 
 /// Renames a hidden directory into an open one. The name must not exist there, unless it is an empty directory.
@@ -177,14 +167,6 @@ pub fn show_directory(hidden: TempDir, directory: &Directory, name: &str) -> Res
     taken.map_err(|source| Error::at("create", &directory.path().join(name), source))?;
     // The directory has moved, so there is nothing to remove at the hidden path.
     let _gone = hidden.keep();
-    Ok(())
-}
-
-/// Renames a hidden file into an open directory.
-fn show(hidden: TempPath, directory: &Directory, name: &str) -> io::Result<()> {
-    directory.take(&hidden, name)?;
-    // It has moved, so there is nothing to remove at the hidden path.
-    hidden.keep()?;
     Ok(())
 }
 
@@ -203,10 +185,9 @@ pub fn replace(target: &Path, bytes: &[u8]) -> Result<(), Error> {
 pub fn replace_private(target: &Path, bytes: &[u8]) -> Result<(), Error> {
     let directory = directory_of(target);
     // The default mode of `tempfile` is 0600.
-    let file = tempfile::Builder::new()
-        .prefix(UNFINISHED)
-        .tempfile_in(directory)
-        .map_err(|source| Error::at("create a file in", directory, source))?;
+    let mut builder = tempfile::Builder::new();
+    let made = builder.prefix(UNFINISHED).tempfile_in(directory);
+    let file = made.map_err(|source| Error::at("create a file in", directory, source))?;
     let target = target.to_owned();
     Staged { file, target }.replace(bytes)
 }

@@ -24,11 +24,12 @@ impl FileState {
     pub fn at(path: &Path) -> Option<Self> {
         let found = std::fs::symlink_metadata(path).ok();
         let found = found.filter(Metadata::is_file)?;
+        let (place, changed) = place_and_change(&found);
         Some(Self {
             length: found.len(),
             modified: found.modified().ok(),
-            place: place(&found),
-            changed: changed(&found),
+            place,
+            changed,
         })
     }
 
@@ -46,28 +47,20 @@ impl FileState {
     }
 }
 
+/// Where a file is, and when it was changed last.
 #[cfg(unix)]
-fn place(found: &Metadata) -> Option<(u64, u64)> {
+fn place_and_change(found: &Metadata) -> (Option<(u64, u64)>, Option<SystemTime>) {
     use std::os::unix::fs::MetadataExt as _;
-    Some((found.dev(), found.ino()))
-}
-
-#[cfg(unix)]
-fn changed(found: &Metadata) -> Option<SystemTime> {
-    use std::os::unix::fs::MetadataExt as _;
-    let seconds = u64::try_from(found.ctime()).ok()?;
-    let rest = u32::try_from(found.ctime_nsec()).ok()?;
-    SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, rest))
+    let seconds = u64::try_from(found.ctime()).ok();
+    let rest = u32::try_from(found.ctime_nsec()).unwrap_or_default();
+    let age = seconds.map(|seconds| Duration::new(seconds, rest));
+    let changed = age.and_then(|age| SystemTime::UNIX_EPOCH.checked_add(age));
+    (Some((found.dev(), found.ino())), changed)
 }
 
 #[cfg(not(unix))]
-fn place(_: &Metadata) -> Option<(u64, u64)> {
-    None
-}
-
-#[cfg(not(unix))]
-fn changed(_: &Metadata) -> Option<SystemTime> {
-    None
+fn place_and_change(_: &Metadata) -> (Option<(u64, u64)>, Option<SystemTime>) {
+    (None, None)
 }
 
 #[cfg(unix)]

@@ -33,10 +33,8 @@ impl TempFileBudget {
     /// A budget of this many files; 0 counts as 1.
     pub fn new(files: usize) -> Self {
         let files = files.clamp(1, Semaphore::MAX_PERMITS);
-        Self {
-            semaphore: Arc::new(Semaphore::new(files)),
-            files,
-        }
+        let semaphore = Arc::new(Semaphore::new(files));
+        Self { semaphore, files }
     }
 
     /// Waits for permission for this many files, or for the whole budget if it is smaller.
@@ -69,9 +67,9 @@ impl TempFileWriter {
     /// # Errors
     /// The system reported an error.
     pub fn new() -> Result<Self, Error> {
-        tempfile::tempfile()
-            .map(|file| Self(Arc::new(file)))
-            .map_err(|source| failed("create", source))
+        let file = tempfile::tempfile();
+        let file = file.map_err(|source| failed("create", source))?;
+        Ok(Self(Arc::new(file)))
     }
 
     /// Appends bytes.
@@ -85,10 +83,7 @@ impl TempFileWriter {
 
     /// Reads the bytes that are written so far, from an offset.
     pub fn reader(&self, from: u64) -> Reader {
-        Reader {
-            file: Arc::clone(&self.0),
-            at: from,
-        }
+        Reader::of(&self.0, from)
     }
 
     /// Truncates the file.
@@ -113,10 +108,7 @@ pub struct TempFile(Arc<File>);
 impl TempFile {
     /// Reads the file from an offset. Each reader has its own position.
     pub fn reader(&self, from: u64) -> Reader {
-        Reader {
-            file: Arc::clone(&self.0),
-            at: from,
-        }
+        Reader::of(&self.0, from)
     }
 }
 
@@ -128,6 +120,11 @@ pub struct Reader {
 }
 
 impl Reader {
+    fn of(file: &Arc<File>, at: u64) -> Self {
+        let file = Arc::clone(file);
+        Self { file, at }
+    }
+
     /// The next bytes, at most so many.
     ///
     /// # Errors
