@@ -96,21 +96,14 @@ impl FromStr for Digest {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let Some((algorithm, value)) = text.split_once(':') else {
-            return Err(Error::NoAlgorithm {
-                text: text.to_owned(),
-            });
+        let value = match text.split_once(':') {
+            Some(("sha256", value)) => from_hex(value).map(Value::Sha256),
+            Some(("sha512", value)) => from_hex(value).map(Value::Sha512),
+            Some(_) => return Err(Error::UnknownAlgorithm { text: text.into() }),
+            None => None,
         };
-        let malformed = || Error::Malformed {
-            text: text.to_owned(),
-        };
-        match algorithm {
-            "sha256" => Ok(Self(Value::Sha256(from_hex(value).ok_or_else(malformed)?))),
-            "sha512" => Ok(Self(Value::Sha512(from_hex(value).ok_or_else(malformed)?))),
-            _ => Err(Error::UnknownAlgorithm {
-                text: text.to_owned(),
-            }),
-        }
+        let malformed = || Error::Malformed { text: text.into() };
+        value.map(Self).ok_or_else(malformed)
     }
 }
 
@@ -118,13 +111,10 @@ impl FromStr for Digest {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// The text has no colon.
-    #[error("`{}` is not a digest: it has no algorithm, expected sha256:HEX or sha512:HEX", crate::error::printable(.text))]
-    NoAlgorithm { text: String },
     /// The algorithm is neither `sha256` nor `sha512`.
     #[error("the digest `{}` has an unsupported algorithm, expected sha256 or sha512", crate::error::printable(.text))]
     UnknownAlgorithm { text: String },
-    /// The value has the wrong length, or is not lower-case hex.
+    /// The text has no algorithm, or the value has the wrong length or is not lower-case hex.
     #[error("`{}` is not a digest: expected 64 lower-case hex digits after `sha256:`, or 128 after `sha512:`", crate::error::printable(.text))]
     Malformed { text: String },
 }
@@ -217,7 +207,7 @@ mod tests {
     fn each_mistake_has_its_own_error() {
         assert!(matches!(
             "44136f".parse::<Digest>(),
-            Err(Error::NoAlgorithm { .. })
+            Err(Error::Malformed { .. })
         ));
         assert!(matches!(
             "md5:44136f".parse::<Digest>(),

@@ -82,6 +82,11 @@ impl Removal {
         })
     }
 
+    /// Whether no tag leads to it that stays.
+    fn goes(&self) -> bool {
+        self.named_by.is_empty()
+    }
+
     /// Its parts, in the order in which they go.
     fn parts(&self) -> impl Iterator<Item = Digest> {
         let index = self.index.iter().map(|raw| raw.expected.digest);
@@ -144,8 +149,7 @@ impl Plan {
             }
         }
         self.keep_what_is_held()?;
-        let goes = |one: &&mut Removal| one.named_by.is_empty();
-        for removal in self.removals.iter_mut().filter(goes) {
+        for removal in self.removals.iter_mut().filter(|one| one.goes()) {
             follow(repo, &self.attached, removal).await?;
         }
         let doomed: BTreeSet<Digest> = self.order().copied().collect();
@@ -173,13 +177,8 @@ impl Plan {
     ) -> Result<(), Problem> {
         let version = tag.as_str().strip_prefix("evidence-");
         let version: Option<Version> = version.and_then(|text| text.replace('_', "+").parse().ok());
-        if version
-            .as_ref()
-            .is_some_and(|version| listed.versions.contains(version))
-        {
-            return Ok(());
-        }
-        if subject_of(tag.as_str()).is_some() {
+        let is_listed = |version| listed.versions.contains(version);
+        if version.as_ref().is_some_and(is_listed) || subject_of(tag.as_str()).is_some() {
             return Ok(());
         }
         if let Some(version) = version {
@@ -197,8 +196,7 @@ impl Plan {
     fn keep_what_is_held(&mut self) -> Result<(), Problem> {
         loop {
             let mut is_any = false;
-            let open = |one: &&mut Removal| one.named_by.is_empty();
-            for one in self.removals.iter_mut().filter(open) {
+            for one in self.removals.iter_mut().filter(|one| one.goes()) {
                 let root = one.index.as_ref().map(|raw| raw.expected.digest);
                 let by = root.or(one.evidence).and_then(|root| self.held.get(&root));
                 if let Some(by) = by {
@@ -214,15 +212,14 @@ impl Plan {
     }
 
     fn order(&self) -> impl Iterator<Item = &Digest> {
-        let gone = self.removals.iter().filter(|one| one.named_by.is_empty());
+        let gone = self.removals.iter().filter(|one| one.goes());
         gone.flat_map(|one| &one.order)
     }
 
     /// Sets the bytes that are freed: of packages whose manifests no tag leads to that stays, each once.
     async fn measure(&mut self, from: &StoredProvider) -> Result<(), Problem> {
         let mut counted = BTreeSet::new();
-        let goes = |one: &&mut Removal| one.named_by.is_empty();
-        for removal in self.removals.iter_mut().filter(goes) {
+        for removal in self.removals.iter_mut().filter(|one| one.goes()) {
             // An index that clients refuse has no packages.
             let index = removal.index.as_ref().map(Index::read);
             let Some(Ok(index)) = index else { continue };
@@ -257,8 +254,7 @@ impl Plan {
         let mut left: HashMap<Digest, usize> = HashMap::new();
         self.order()
             .for_each(|digest| *left.entry(*digest).or_default() += 1);
-        let goes = |one: &&Removal| one.named_by.is_empty();
-        for removal in self.removals.iter().filter(goes) {
+        for removal in self.removals.iter().filter(|one| one.goes()) {
             let tags = to.tags().await?.unwrap_or_default();
             if tags.iter().any(|tag| !self.tags.contains(tag)) {
                 return Err(Problem::Contended { attempts: 1 });
@@ -275,7 +271,7 @@ impl Plan {
             }
         }
         if to.registry_host().is_none() {
-            let gone = self.removals.iter().filter(goes);
+            let gone = self.removals.iter().filter(|one| one.goes());
             let tags: Vec<Tag> = gone.clone().flat_map(|one| one.tags.clone()).collect();
             to.forget(&tags, &left.into_keys().collect()).await?;
             gone.for_each(on_removed);

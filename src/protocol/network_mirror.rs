@@ -24,9 +24,8 @@ impl VersionIndex {
     pub fn of(versions: impl IntoIterator<Item = impl ToString>) -> Self {
         let versions = versions.into_iter();
         let versions = versions.map(|version| (version.to_string(), Version {}));
-        Self {
-            versions: versions.collect(),
-        }
+        let versions = versions.collect();
+        Self { versions }
     }
 
     /// Reads the document.
