@@ -44,13 +44,11 @@ impl Evidence<Vec<u8>> {
     /// # Errors
     /// None for three layers.
     pub fn manifest(&self) -> Result<RawManifest, Error> {
-        let layers = self
-            .documents()
-            .map(|(media_type, bytes)| Descriptor::new(media_type, Expected::of(bytes)));
+        let layers = self.documents();
+        let layers = layers.map(|(kind, bytes)| Descriptor::new(kind, Expected::of(bytes)));
         let mut manifest = Written::new(EVIDENCE, layers.collect());
-        manifest
-            .annotations
-            .insert(PROTOCOLS.to_owned(), self.protocols.texts().join(","));
+        let protocols = self.protocols.texts().join(",");
+        manifest.annotations.insert(PROTOCOLS.to_owned(), protocols);
         write(MANIFEST, EVIDENCE, &manifest)
     }
 }
@@ -63,9 +61,7 @@ impl Evidence<Expected> {
     pub fn read(raw: &RawManifest) -> Result<Self, Refusal> {
         const WHAT: Part = Part::Evidence;
         if raw.media_type != MANIFEST {
-            return Err(Refusal::EvidenceMediaType {
-                received: raw.media_type.clone(),
-            });
+            return Err(Refusal::wrong(WHAT, "mediaType", MANIFEST, &raw.media_type));
         }
         let manifest = ParsedManifest::read(raw, ManifestKind::Image, WHAT, EVIDENCE)?;
         let layer = |media_type: &str| {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::descriptor_platform::DescriptorPlatform;
+use super::descriptor::DescriptorPlatform;
 use super::parsed::{ListedDescriptor, ManifestKind, ParsedManifest};
 use super::{
-    DESCRIPTOR, Descriptor, Error, INDEX, MANIFEST, MODULE, MOST_PLATFORMS, PACKAGE, PROVIDER,
-    PROVIDER_TARGET, Part, RawManifest, Refusal, TITLE, VERSION, write,
+    Descriptor, Error, INDEX, MANIFEST, MOST_PLATFORMS, PACKAGE, PROVIDER, PROVIDER_TARGET, Part,
+    RawManifest, Refusal, TITLE, VERSION, write,
 };
 use crate::address::ProviderAddr;
 use crate::authentication::Note;
@@ -34,13 +34,10 @@ impl ListedDescriptor {
         self.descriptor.artifact_type.as_deref() == Some(PROVIDER_TARGET)
     }
 
-    /// The platform on which clients may select this entry.
+    /// The platform on which clients may select this entry, if it is that of a provider.
     fn platform(&self) -> Option<Platform> {
-        self.descriptor
-            .platform
-            .as_ref()
-            .filter(|_| self.is_provider())
-            .and_then(DescriptorPlatform::platform)
+        let platform = self.descriptor.platform.as_ref();
+        platform.and_then(DescriptorPlatform::platform)
     }
 }
 
@@ -50,24 +47,15 @@ impl Index {
     /// # Errors
     /// The reason why clients refuse the version on all platforms.
     pub fn read(raw: &RawManifest) -> Result<Self, Refusal> {
-        match raw.artifact_type.as_deref() {
-            None | Some("" | PROVIDER) => {}
-            Some(PROVIDER_TARGET) => return Err(Refusal::TagIsPlatform),
-            Some(MODULE) => return Err(Refusal::TagIsModule),
-            Some(other) => {
-                return Err(Refusal::TagArtifactType {
-                    received: other.to_owned(),
-                });
-            }
-        }
-        match raw.media_type.as_str() {
-            INDEX => {}
-            MANIFEST => return Err(Refusal::TagIsManifest),
-            DESCRIPTOR => return Err(Refusal::TagIsDescriptor),
-            other => {
-                return Err(Refusal::TagMediaType {
-                    received: other.to_owned(),
-                });
+        let artifact_type = raw.artifact_type.as_deref().unwrap_or_default();
+        for (member, expected, received) in [
+            ("artifactType", PROVIDER, artifact_type),
+            ("mediaType", INDEX, &raw.media_type),
+        ] {
+            // Registries report no artifact type.
+            let is_unsaid = member == "artifactType" && received.is_empty();
+            if received != expected && !is_unsaid {
+                return Err(Refusal::wrong(Part::Tag, member, expected, received));
             }
         }
         let manifest = ParsedManifest::read(raw, ManifestKind::Index, Part::Index, PROVIDER)?;
@@ -86,8 +74,7 @@ impl Index {
     /// # Errors
     /// [`Refusal::TooMany`].
     pub fn check_count(&self) -> Result<(), Refusal> {
-        let providers = self.entries.iter().filter(|entry| entry.is_provider());
-        if providers.count() <= MOST_PLATFORMS {
+        if self.providers().count() <= MOST_PLATFORMS {
             return Ok(());
         }
         Err(Refusal::TooMany {
@@ -99,9 +86,12 @@ impl Index {
 
     /// Whether the annotations show that tfoci wrote some of the entries.
     pub fn is_ours(&self) -> bool {
-        let mut entries = self.entries.iter();
-        entries
-            .any(|entry| entry.is_provider() && entry.descriptor.annotations.contains_key(PACKAGE))
+        let mut entries = self.providers();
+        entries.any(|entry| entry.descriptor.annotations.contains_key(PACKAGE))
+    }
+
+    fn providers(&self) -> impl Iterator<Item = &ListedDescriptor> {
+        self.entries.iter().filter(|entry| entry.is_provider())
     }
 
     /// The provider in its title annotation; `None` if the title is not an address.
@@ -121,8 +111,8 @@ impl Index {
     /// The reason why the client refuses the version.
     pub fn select(&self, platform: &Platform) -> Result<&Descriptor, Refusal> {
         let mut chosen = None;
-        for entry in self.entries.iter().filter(|entry| entry.is_provider()) {
-            if !self.target(entry)?.is(platform) {
+        for entry in self.providers() {
+            if !target(entry)?.is(platform) {
                 continue;
             }
             let second = &entry.descriptor;
@@ -139,39 +129,30 @@ impl Index {
     /// The reason why clients refuse the version on all platforms, or on one of them.
     pub fn platforms(&self) -> Result<Vec<(Platform, &Descriptor)>, Refusal> {
         let mut all: Vec<(Platform, &Descriptor)> = Vec::new();
-        for entry in self.entries.iter().filter(|entry| entry.is_provider()) {
-            if let Some(platform) = self.target(entry)?.platform() {
+        for entry in self.providers() {
+            if let Some(platform) = target(entry)?.platform() {
                 all.push((platform, &entry.descriptor));
             }
         }
         all.sort_by(|a, b| a.0.cmp(&b.0));
-        if let Some(refusal) = all.windows(2).find_map(|pair| match pair {
+        let twice = all.windows(2).find_map(|pair| match pair {
             [(a, first), (b, second)] if a == b => Some(ambiguous(a, first, second)),
             _ => None,
-        }) {
-            return Err(refusal);
-        }
-        if all.is_empty() && !self.entries.iter().any(ListedDescriptor::is_provider) {
-            return Err(self.foreign());
-        }
-        Ok(all)
+        });
+        let foreign = || self.providers().next().is_none().then(|| self.foreign());
+        twice.or_else(foreign).map_or(Ok(all), Err)
     }
 
     /// The entries that were probably meant for clients, and that no client selects: those of platforms that clients cannot ask for, and those
     /// of a platform without the artifact type of a provider.
     pub fn ignored(&self) -> impl Iterator<Item = &Descriptor> {
-        let entries = self
-            .entries
-            .iter()
-            .filter(|entry| match entry.is_provider() {
-                true => entry.platform().is_none_or(|platform| !platform.is_of_go()),
-                false => {
-                    let platform = entry.descriptor.platform.as_ref();
-                    let platform = platform.and_then(DescriptorPlatform::platform);
-                    entry.descriptor.artifact_type.is_none()
-                        && platform.is_some_and(|platform| platform.is_of_go())
-                }
-            });
+        let entries = self.entries.iter().filter(|entry| {
+            let is_of_go = entry.platform().is_some_and(|one| one.is_of_go());
+            match &entry.descriptor.artifact_type {
+                None => is_of_go,
+                Some(_) => entry.is_provider() && !is_of_go,
+            }
+        });
         entries.map(|entry| &entry.descriptor)
     }
 
@@ -196,7 +177,7 @@ impl Index {
             .annotations
             .insert(PACKAGE.to_owned(), package.to_string());
         self.entries
-            .retain(|entry| entry.platform().as_ref() != Some(platform));
+            .retain(|entry| !entry.is_provider() || entry.platform().as_ref() != Some(platform));
         self.entries.push(ListedDescriptor {
             raw: to_raw_value(&descriptor)?,
             descriptor,
@@ -227,29 +208,12 @@ impl Index {
         write(INDEX, PROVIDER, self)
     }
 
-    fn target<'a>(&self, entry: &'a ListedDescriptor) -> Result<&'a DescriptorPlatform, Refusal> {
-        if entry.descriptor.media_type != MANIFEST {
-            return Err(Refusal::EntryMediaType {
-                received: entry.descriptor.media_type.clone(),
-            });
-        }
-        let digest = || entry.descriptor.digest.clone();
-        entry
-            .descriptor
-            .platform
-            .as_ref()
-            .ok_or_else(|| Refusal::EntryWithoutPlatform { digest: digest() })
-    }
-
     fn without(&self, platform: &Platform) -> Refusal {
-        if !self.entries.iter().any(ListedDescriptor::is_provider) {
+        if self.providers().next().is_none() {
             return self.foreign();
         }
-        let mut available: Vec<Platform> = self
-            .entries
-            .iter()
-            .filter_map(ListedDescriptor::platform)
-            .collect();
+        let available = self.providers().filter_map(ListedDescriptor::platform);
+        let mut available: Vec<Platform> = available.collect();
         available.sort();
         Refusal::NoPlatform {
             platform: platform.clone(),
@@ -270,7 +234,7 @@ impl Serialize for Index {
         let mut ours: Vec<(Platform, &RawValue)> = Vec::new();
         let mut others: Vec<&RawValue> = Vec::new();
         for entry in &self.entries {
-            match entry.platform() {
+            match entry.platform().filter(|_| entry.is_provider()) {
                 Some(platform) => ours.push((platform, &entry.raw)),
                 None => others.push(&entry.raw),
             }
@@ -291,6 +255,27 @@ impl Serialize for Index {
         }
         map.end()
     }
+}
+
+/// The platform of a provider's entry.
+fn target(entry: &ListedDescriptor) -> Result<&DescriptorPlatform, Refusal> {
+    let Descriptor {
+        media_type,
+        digest,
+        platform,
+        ..
+    } = &entry.descriptor;
+    if media_type != MANIFEST {
+        return Err(Refusal::wrong(
+            Part::Entry,
+            "mediaType",
+            MANIFEST,
+            media_type,
+        ));
+    }
+    let digest = digest.clone();
+    let without = || Refusal::EntryWithoutPlatform { digest };
+    platform.as_ref().ok_or_else(without)
 }
 
 fn ambiguous(platform: &Platform, first: &Descriptor, second: &Descriptor) -> Refusal {

@@ -59,14 +59,10 @@ pub struct Layer {
 /// The file name is so long that the manifest exceeds 4 MiB.
 pub fn build(package: Expected, file_name: &str) -> Result<RawManifest, Error> {
     let mut layer = Descriptor::new(ZIP, package);
-    layer
-        .annotations
-        .insert(TITLE.to_owned(), file_name.to_owned());
-    write(
-        MANIFEST,
-        PROVIDER_TARGET,
-        &Written::new(PROVIDER_TARGET, vec![layer]),
-    )
+    let (name, title) = (TITLE.to_owned(), file_name.to_owned());
+    layer.annotations.insert(name, title);
+    let manifest = Written::new(PROVIDER_TARGET, vec![layer]);
+    write(MANIFEST, PROVIDER_TARGET, &manifest)
 }
 
 /// Reads the manifest that an index entry for `platform` refers to, as [clients do](crate::clients#platform-manifest). The config is never
@@ -78,18 +74,15 @@ pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
     let manifest = ParsedManifest::read(raw, ManifestKind::Image, Part::Manifest, PROVIDER_TARGET)?;
     let layer = package(&manifest)?;
     let expected = layer.expected_of(Part::Package)?;
-    if expected.digest.sha256().is_none() {
-        return Err(Refusal::PackageDigest {
-            digest: expected.digest,
-        });
+    let digest = expected.digest;
+    if digest.sha256().is_none() {
+        return Err(Refusal::wrong(Part::Layer, "digest", "sha256:…", digest));
     }
     if let Some(target) = &layer.platform
         && !(target.os == platform.os() && target.architecture == platform.arch())
     {
-        return Err(Refusal::PackagePlatform {
-            expected: platform.clone(),
-            received: format!("{}_{}", target.os, target.architecture),
-        });
+        let received = format!("{}_{}", target.os, target.architecture);
+        return Err(Refusal::wrong(Part::Layer, "platform", platform, received));
     }
     Ok(Layer {
         expected,
@@ -102,16 +95,14 @@ pub fn read(raw: &RawManifest, platform: &Platform) -> Result<Layer, Refusal> {
 fn package(manifest: &ParsedManifest) -> Result<&Descriptor, Refusal> {
     let layers = manifest.items.iter().map(|item| &item.descriptor);
     let (zips, others): (Vec<_>, Vec<_>) = layers.partition(|layer| layer.media_type == ZIP);
-    match (zips.as_slice(), others.first()) {
-        ([layer], _) => Ok(layer),
-        ([], None) => Err(Refusal::NoLayers),
-        ([], Some(other)) => Err(Refusal::NoZip {
-            received: other.media_type.clone(),
-        }),
-        (several, _) => Err(Refusal::SeveralZips {
-            count: several.len(),
-        }),
-    }
+    let received = match (zips.as_slice(), others.first()) {
+        ([layer], _) => return Ok(layer),
+        ([], None) => "none".to_owned(),
+        ([], Some(other)) => other.media_type.clone(),
+        _ => "several".to_owned(),
+    };
+    let expected = format!("one of type {ZIP}");
+    Err(Refusal::wrong(Part::Manifest, "layers", expected, received))
 }
 
 #[cfg(test)]

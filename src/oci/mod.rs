@@ -53,14 +53,12 @@
 //! Clients ignore tags that are not versions, and registries without the referrers API support them. Garbage collectors delete untagged
 //! manifests but keep tagged ones. Some registries refuse a manifest with a `subject`.
 //!
-//! Reading follows [the client](crate::clients#oci-artifacts), which accepts more than tfoci writes. [`Refusal`] has one variant for each
-//! reason for which a client refuses an artifact.
+//! Reading follows [the client](crate::clients#oci-artifacts), which accepts more than tfoci writes. [`Refusal`] says why a client refuses an
+//! artifact.
 
 mod annotations;
 pub mod attestation;
 pub mod descriptor;
-mod descriptor_error;
-pub mod descriptor_platform;
 pub mod evidence;
 pub mod index;
 pub mod manifest;
@@ -69,22 +67,18 @@ mod part;
 pub mod reference;
 pub mod referrers;
 pub mod refusal;
-pub mod repository_name;
-mod tag_names;
 pub mod tags;
 
 pub(crate) use annotations::REF_NAME;
-pub use descriptor::Descriptor;
-pub use descriptor_error::DescriptorError;
+pub use descriptor::{Descriptor, DescriptorPlatform};
 pub use evidence::Evidence;
 pub use index::Index;
 pub use manifest::Layer;
 pub use part::Part;
 pub use reference::{Repository, Tag};
 pub use referrers::Referrers;
-pub use refusal::Refusal;
-pub use tag_names::TagNames;
-pub use tags::Tags;
+pub use refusal::{DescriptorError, Refusal};
+pub use tags::{TagNames, Tags};
 
 use bytes::Bytes;
 
@@ -96,14 +90,10 @@ use crate::release::Expected;
 pub const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 /// The media type of a manifest.
 pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
-/// The media type of a bare descriptor, which some tools tag.
-pub const DESCRIPTOR: &str = "application/vnd.oci.descriptor.v1+json";
 /// The artifact type of a provider version's index.
 pub const PROVIDER: &str = "application/vnd.opentofu.provider";
 /// The artifact type of a platform manifest and of its entry in the index.
 pub const PROVIDER_TARGET: &str = "application/vnd.opentofu.provider-target";
-/// The artifact type of a module package. Users sometimes push one to a provider's repository.
-pub const MODULE: &str = "application/vnd.opentofu.modulepkg";
 /// The media type of a package layer.
 pub const ZIP: &str = "archive/zip";
 /// The media type of the empty config.

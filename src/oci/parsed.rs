@@ -44,15 +44,16 @@ impl ParsedManifest {
     pub(super) fn parse(bytes: &[u8], kind: ManifestKind) -> Result<Self, json::Error> {
         let mut object = Object::parse(bytes)?;
         object.integer("schemaVersion")?;
-        let list = match kind {
-            ManifestKind::Index => "manifests",
-            ManifestKind::Image => "layers",
+        let (list, others) = match kind {
+            ManifestKind::Index => ("manifests", ["subject"].as_slice()),
+            ManifestKind::Image => ("layers", ["config", "subject"].as_slice()),
         };
-        let items = object.list(list, MOST_ENTRIES, ListedDescriptor::read)?;
-        let others = match kind {
-            ManifestKind::Index => ["subject"].as_slice(),
-            ManifestKind::Image => &["config", "subject"],
-        };
+        let items = object.list(list, MOST_ENTRIES, |raw| {
+            Ok(ListedDescriptor {
+                descriptor: Descriptor::of(raw)?,
+                raw: raw.to_owned(),
+            })
+        })?;
         for name in others {
             if let Some(value) = object.peek(name)? {
                 Descriptor::of(value).map_err(|error| error.within(name))?;
@@ -82,24 +83,19 @@ impl ParsedManifest {
         if raw.expected.size > LARGEST_READ {
             return Err(Refusal::TooLarge {
                 what,
+                limit: LARGEST_READ,
                 size: raw.expected.size,
             });
         }
         let parsed = Self::parse(&raw.bytes, kind);
         let manifest = parsed.map_err(|source| Refusal::unread(what, source))?;
-        if manifest.media_type != raw.media_type {
-            return Err(Refusal::BodyMediaType {
-                what,
-                expected: raw.media_type.clone(),
-                received: manifest.media_type,
-            });
-        }
-        if manifest.artifact_type != artifact_type {
-            return Err(Refusal::BodyArtifactType {
-                what,
-                expected: artifact_type,
-                received: manifest.artifact_type,
-            });
+        for (member, expected, received) in [
+            ("mediaType", raw.media_type.as_str(), &manifest.media_type),
+            ("artifactType", artifact_type, &manifest.artifact_type),
+        ] {
+            if received != expected {
+                return Err(Refusal::wrong(what, member, expected, received));
+            }
         }
         Ok(manifest)
     }
@@ -107,21 +103,8 @@ impl ParsedManifest {
     /// Irregularities of this manifest that clients accept and stricter parsers may refuse.
     pub(super) fn notes(&self, raw: &RawManifest) -> Vec<Note> {
         let large = raw.bytes.len() > LARGEST_WRITTEN;
-        [
-            (self.lenient, Note::LenientJson),
-            (large, Note::LargeManifest),
-        ]
-        .into_iter()
-        .filter_map(|(applies, note)| applies.then_some(note))
-        .collect()
-    }
-}
-
-impl ListedDescriptor {
-    pub(super) fn read(raw: &RawValue) -> Result<Self, json::Error> {
-        Ok(Self {
-            descriptor: Descriptor::of(raw)?,
-            raw: raw.to_owned(),
-        })
+        let lenient = self.lenient.then_some(Note::LenientJson);
+        let large = large.then_some(Note::LargeManifest);
+        lenient.into_iter().chain(large).collect()
     }
 }

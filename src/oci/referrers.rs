@@ -115,11 +115,12 @@ pub fn check_media_type(raw: &RawManifest) -> Result<(), Refusal> {
         true => (named.clone(), own),
         false => ("that of a manifest or an index".to_owned(), named.clone()),
     };
-    Err(Refusal::BodyMediaType {
-        what: Part::Manifest,
+    Err(Refusal::wrong(
+        Part::Manifest,
+        "mediaType",
         expected,
         received,
-    })
+    ))
 }
 
 /// A list with these entries.

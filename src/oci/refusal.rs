@@ -1,45 +1,32 @@
 //! The reasons why clients refuse an artifact.
 
-use super::{DescriptorError, INDEX, LARGEST_READ, MANIFEST, PROVIDER_TARGET, Part, ZIP};
-use crate::digest::Digest;
+use super::{PROVIDER_TARGET, Part};
+use crate::digest;
 use crate::error::{Category, Hint, MANY, listed, printable};
 use crate::json::{self, Fault};
 use crate::platform::Platform;
-use crate::release::ProtocolError;
+use crate::release::{LARGEST_BLOB, ProtocolError};
 
 /// The reason why clients do not install the artifact of a tag ([clients: OCI artifacts](crate::clients#oci-artifacts)).
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Refusal {
-    /// The tag refers to a platform manifest instead of an index.
-    #[error("the tag leads to the manifest of one platform\n  expected an index of platforms")]
-    TagIsPlatform,
-    /// The tag refers to an image manifest, for example of a container image or a Helm chart.
-    #[error("the tag leads to an image manifest\n  expected a provider's index")]
-    TagIsManifest,
-    /// The tag refers to a module package.
-    #[error("the tag leads to a module package\n  expected a provider's index")]
-    TagIsModule,
-    /// The tag refers to a bare descriptor.
-    #[error("the tag leads to a bare descriptor\n  expected a provider's index")]
-    TagIsDescriptor,
-    /// The artifact has another type.
-    #[error("the tag leads to another kind of artifact\n  expected {}\n  received {}", super::PROVIDER, printable(.received))]
-    TagArtifactType { received: String },
-    /// The manifest has another media type.
-    #[error("the tag leads to another kind of document\n  expected {INDEX}\n  received {}", or_nothing(.received))]
-    TagMediaType { received: String },
-    /// The tag of evidence does not refer to evidence.
-    #[error("the evidence is not an image manifest\n  expected {MANIFEST}\n  received {}", or_nothing(.received))]
-    EvidenceMediaType { received: String },
+    /// A document or entry has another type, digest, platform or list of layers than clients expect.
+    #[error("{}\n  expected {}\n  received {}", lead(*.what, .member), printable(.expected), or_nothing(.received))]
+    Wrong {
+        what: Part,
+        /// The member of the document.
+        member: &'static str,
+        expected: String,
+        /// The value as written; empty if absent.
+        received: String,
+    },
     /// The evidence has invalid plugin protocol versions.
     #[error("the evidence names no usable plugin protocols")]
     Protocols(#[from] ProtocolError),
-    /// The manifest exceeds the limit of clients.
-    #[error(
-        "the {what} is too large\n  expected at most {LARGEST_READ} bytes\n  received {size} bytes"
-    )]
-    TooLarge { what: Part, size: u64 },
+    /// The document exceeds the limit for its kind.
+    #[error("the {what} is too large\n  expected at most {limit} bytes\n  received {size} bytes")]
+    TooLarge { what: Part, limit: u64, size: u64 },
     /// The manifest does not parse as JSON of the expected structure.
     #[error("the {what} is not valid JSON of its kind")]
     Json { what: Part, source: json::Error },
@@ -59,23 +46,6 @@ pub enum Refusal {
         /// The list and its limit.
         counted: json::Error,
     },
-    /// The manifest's own media type is absent or different.
-    #[error("the {what} has the wrong mediaType\n  expected {}\n  received {}", printable(.expected), or_nothing(.received))]
-    BodyMediaType {
-        what: Part,
-        expected: String,
-        received: String,
-    },
-    /// The manifest's own artifact type is absent or different.
-    #[error("the {what} has the wrong artifactType\n  expected {expected}\n  received {}", or_nothing(.received))]
-    BodyArtifactType {
-        what: Part,
-        expected: &'static str,
-        received: String,
-    },
-    /// A provider entry that is an index makes the version unusable on every platform.
-    #[error("an entry of the index is not an image manifest\n  expected {MANIFEST}\n  received {}", or_nothing(.received))]
-    EntryMediaType { received: String },
     /// A provider entry without `platform` makes the version unusable on every platform.
     #[error("an entry of the index has no platform\n  entry {}", printable(.digest))]
     EntryWithoutPlatform { digest: String },
@@ -99,25 +69,27 @@ pub enum Refusal {
     /// A descriptor with an invalid digest or size.
     #[error("the {what} describes nothing that can be fetched")]
     Descriptor { what: Part, source: DescriptorError },
-    /// A platform manifest without layers.
-    #[error("the platform manifest has no layers\n  expected one of type {ZIP}")]
-    NoLayers,
-    /// The platform manifest has layers, but no zip.
-    #[error("the platform manifest has no package\n  expected a layer of type {ZIP}\n  received {}", or_nothing(.received))]
-    NoZip { received: String },
-    #[error(
-        "the platform manifest has several packages\n  expected one layer of type {ZIP}\n  received {count}"
-    )]
-    SeveralZips { count: usize },
-    /// The digest of the package layer is not SHA-256, which clients require.
-    #[error("the package layer has no SHA-256 digest\n  expected sha256:…\n  received {digest}")]
-    PackageDigest { digest: Digest },
-    /// The `platform` of the package layer differs from that of the index entry.
-    #[error("the package layer is for another platform\n  expected {expected}\n  received {}", printable(.received))]
-    PackagePlatform {
-        expected: Platform,
-        received: String,
-    },
+}
+
+/// A descriptor with an invalid digest or size.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum DescriptorError {
+    /// The digest is invalid.
+    #[error(transparent)]
+    Digest(#[from] digest::Error),
+    #[error("the size {size} is negative")]
+    Size { size: i64 },
+    /// Nothing is so large.
+    #[error("the size {size} is larger than {LARGEST_BLOB}, the most that is read")]
+    Large { size: u64 },
+}
+
+fn lead(what: Part, member: &str) -> String {
+    match what {
+        Part::Tag => "the tag leads to another kind of artifact".to_owned(),
+        _ => format!("the {what} has the wrong {member}"),
+    }
 }
 
 fn or_nothing(text: &str) -> String {
@@ -136,6 +108,21 @@ fn list(platforms: &[Platform]) -> String {
 }
 
 impl Refusal {
+    /// The refusal of a member with another value.
+    pub(super) fn wrong(
+        what: Part,
+        member: &'static str,
+        expected: impl ToString,
+        received: impl ToString,
+    ) -> Self {
+        Self::Wrong {
+            what,
+            member,
+            expected: expected.to_string(),
+            received: received.to_string(),
+        }
+    }
+
     /// The refusal of a part that cannot be read as JSON, or repeats a member.
     pub fn unread(what: Part, source: json::Error) -> Self {
         match source.fault {
@@ -171,7 +158,11 @@ impl Hint for Refusal {
             Self::NoPlatform { available, .. } if !available.is_empty() => {
                 "choose one of these with `--platform`"
             }
-            Self::BodyArtifactType { received, .. } if received.is_empty() => {
+            Self::Wrong {
+                member: "artifactType",
+                received,
+                ..
+            } if received.is_empty() => {
                 "another tool may have left it out: copy the version with `tfoci copy`"
             }
             Self::Repeated { .. } => {

@@ -14,7 +14,8 @@ pub(super) async fn document<B: BlobSource<Failure = Error>>(
     let expected = blob.expected();
     let Expected { digest, size } = expected;
     if size > LARGEST_READ {
-        return Err(Refusal::TooLarge { what, size }.into());
+        let limit = LARGEST_READ;
+        return Err(Refusal::TooLarge { what, limit, size }.into());
     }
     let bytes = match proven(blob).await {
         Ok(body) => body.collect(size).await,

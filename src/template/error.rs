@@ -5,7 +5,7 @@ use std::fmt;
 use super::{LONGEST_TEXT, Symbol};
 use crate::address::{self, ProviderAddr, ProviderPattern};
 use crate::error::{Category, Hint, printable};
-use crate::oci::repository_name;
+use crate::oci::reference::{RepositoryError, RepositoryErrorKind as Kind};
 
 /// A template that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,7 +58,7 @@ pub enum TemplateProblem {
     Shared,
     /// The result is not a repository name.
     #[error(transparent)]
-    Repository(#[from] repository_name::Error),
+    Repository(#[from] RepositoryError),
 }
 
 impl TemplateProblem {
@@ -110,7 +110,6 @@ impl fmt::Display for Facts<'_> {
 
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
-        use repository_name::RepositoryErrorKind as Kind;
         const QUOTES: &str =
             "put the template in single quotes, since a shell replaces `${…}` by nothing";
         let problem = match self {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error::Category;
-use crate::oci::repository_name::RepositoryErrorKind;
+use crate::oci::reference::RepositoryErrorKind;
 
 const OPENTOFU: &str = "registry.opentofu.org/acme/random";
 const BOOKS: &str = "bücher.example/hashicorp/google-beta";

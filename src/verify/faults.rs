@@ -28,12 +28,9 @@ pub(crate) fn code_of(error: &store::Error, part: Part) -> Code {
         },
         store::Error::Refusal(refusal) => match refusal {
             Refusal::Repeated { .. } => Code::MemberRepeated,
-            Refusal::TagIsPlatform
-            | Refusal::TagIsManifest
-            | Refusal::TagIsModule
-            | Refusal::TagIsDescriptor
-            | Refusal::TagArtifactType { .. }
-            | Refusal::TagMediaType { .. }
+            Refusal::Wrong {
+                what: Part::Tag, ..
+            }
             | Refusal::NoProviders { .. } => Code::NotAProvider,
             _ if part == Part::Manifest => Code::ManifestRefused,
             _ => Code::IndexRefused,

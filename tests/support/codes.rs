@@ -24,7 +24,6 @@ fn of_store(error: &store::Error) -> Option<String> {
         store::Error::Refusal(refusal) => return Some(of_refusal(refusal)),
         store::Error::Blob { what, source, .. } => (*what, of_blob(source)?),
         store::Error::Missing { what, .. } => (*what, "missing"),
-        store::Error::TooLarge { what, .. } => (*what, "too-large"),
         store::Error::TooManyParts { .. } => (Part::Index, "too-large"),
         _ => return None,
     };
@@ -44,36 +43,23 @@ fn of_blob(error: &blob::Error) -> Option<&'static str> {
 /// The code of a refusal.
 pub fn of_refusal(refusal: &Refusal) -> String {
     let code = match refusal {
-        Refusal::TagIsPlatform => "tag-is-platform-manifest",
-        Refusal::TagIsManifest => "tag-is-image-manifest",
-        Refusal::TagIsModule => "tag-is-module",
-        Refusal::TagIsDescriptor => "tag-is-descriptor",
-        Refusal::TagArtifactType { .. } => "tag-artifact-type-unsupported",
-        Refusal::TagMediaType { .. } => "tag-media-type-unsupported",
-        Refusal::EvidenceMediaType { .. } => "evidence-media-type-wrong",
+        Refusal::Wrong {
+            what,
+            member,
+            received,
+            ..
+        } => return of_wrong(*what, member, received),
         Refusal::Protocols(_) => "evidence-protocols-malformed",
         Refusal::TooLarge { what, .. } | Refusal::TooMany { what, .. } => {
             return of_part(*what, "too-large");
         }
         Refusal::Json { what, .. } => return of_part(*what, "malformed"),
         Refusal::Repeated { what, .. } => return of_part(*what, "member-repeated"),
-        Refusal::BodyMediaType { what, received, .. } => {
-            return of_part(*what, &wrong("media-type", received));
-        }
-        Refusal::BodyArtifactType { what, received, .. } => {
-            return of_part(*what, &wrong("artifact-type", received));
-        }
-        Refusal::EntryMediaType { .. } => "entry-media-type-wrong",
         Refusal::EntryWithoutPlatform { .. } => "entry-platform-missing",
         Refusal::Ambiguous { .. } => "platform-ambiguous",
         Refusal::NoPlatform { .. } => "platform-missing",
         Refusal::NoProviders { .. } => "index-without-packages",
         Refusal::Descriptor { what, source } => return of_part(*what, of_descriptor(source)),
-        Refusal::NoLayers => "layer-missing",
-        Refusal::NoZip { .. } => "layer-media-type-wrong",
-        Refusal::SeveralZips { .. } => "layer-ambiguous",
-        Refusal::PackageDigest { .. } => "layer-digest-unsupported",
-        Refusal::PackagePlatform { .. } => "layer-platform-wrong",
     };
     code.to_owned()
 }
@@ -87,14 +73,28 @@ fn of_descriptor(error: &DescriptorError) -> &'static str {
     }
 }
 
-/// The defect of a member that is absent or has another value.
-fn wrong(member: &str, received: &str) -> String {
-    let defect = if received.is_empty() {
-        "missing"
-    } else {
-        "wrong"
+/// The code of a member that is absent or has another value.
+fn of_wrong(what: Part, member: &str, received: &str) -> String {
+    let code = match (what, member, received) {
+        (Part::Tag, "artifactType", "application/vnd.opentofu.provider-target") => {
+            "tag-is-platform-manifest"
+        }
+        (Part::Tag, "artifactType", "application/vnd.opentofu.modulepkg") => "tag-is-module",
+        (Part::Tag, "artifactType", _) => "tag-artifact-type-unsupported",
+        (Part::Tag, _, "application/vnd.oci.image.manifest.v1+json") => "tag-is-image-manifest",
+        (Part::Tag, _, "application/vnd.oci.descriptor.v1+json") => "tag-is-descriptor",
+        (Part::Tag, ..) => "tag-media-type-unsupported",
+        (_, "layers", "none") => "layer-missing",
+        (_, "layers", "several") => "layer-ambiguous",
+        (_, "layers", _) => "layer-media-type-wrong",
+        (_, "digest", _) => "layer-digest-unsupported",
+        (_, "platform", _) => "layer-platform-wrong",
+        (_, "mediaType", "") => return of_part(what, "media-type-missing"),
+        (_, "mediaType", _) => return of_part(what, "media-type-wrong"),
+        (_, _, "") => return of_part(what, "artifact-type-missing"),
+        (..) => return of_part(what, "artifact-type-wrong"),
     };
-    format!("{member}-{defect}")
+    code.to_owned()
 }
 
 fn of_part(part: Part, defect: &str) -> String {

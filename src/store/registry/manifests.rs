@@ -72,6 +72,7 @@ impl Registry {
             Some(expected) if expected.size > LARGEST_READ => {
                 return Err(Refusal::TooLarge {
                     what,
+                    limit: LARGEST_READ,
                     size: expected.size,
                 }
                 .into());
