@@ -88,7 +88,7 @@ impl Found {
 
 fn within(what: Part, limit: u64, size: u64) -> Result<(), store::Error> {
     match size > limit {
-        true => Err(store::Error::TooLarge { what, limit, size }),
+        true => Err(Refusal::TooLarge { what, limit, size }.into()),
         false => Ok(()),
     }
 }

@@ -12,7 +12,7 @@ use crate::error::Category;
 use crate::http::{self, Reason, Request};
 use crate::jobs::locked;
 use crate::source;
-use crate::store;
+use crate::store::{self, Breach, Declined};
 
 /// How far the clocks of machine and server may differ: certificates and tokens are usually valid for longer.
 const SLACK: Duration = Duration::from_secs(300);
@@ -77,8 +77,14 @@ pub(super) fn of_store(otherwise: Code) -> impl FnOnce(store::Error) -> Box<Find
             store::Error::Credentials(_) => Code::CredentialsUnreadable,
             store::Error::NoRegistry { .. }
             | store::Error::Document { .. }
-            | store::Error::Registry { .. } => Code::UnexpectedAnswer,
-            store::Error::BadLink { .. } => Code::ListLeavesRegistry,
+            | store::Error::Declined {
+                declined: Declined::Request(_) | Declined::PlainHttp(_),
+                ..
+            } => Code::UnexpectedAnswer,
+            store::Error::Protocol {
+                breach: Breach::Link | Breach::ForeignLink,
+                ..
+            } => Code::ListLeavesRegistry,
             _ => otherwise,
         };
         Box::new(Finding::of(code, &error))

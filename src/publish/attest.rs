@@ -10,7 +10,7 @@ use crate::blob::{BlobSource as _, Memory, ReadError};
 use crate::event::Warning;
 use crate::oci::attestation::build;
 use crate::oci::{ATTESTATION, Descriptor, EMPTY_BYTES, Index, Part, Refusal, referrers};
-use crate::store::{self, Lookup, PutError, Repo};
+use crate::store::{self, Declined, Lookup, PutError, Repo};
 use crate::trust::{Checksums, ReleaseId};
 
 /// Attests an index that the repository has or is about to have, unless its attestation is there. Returns whether it was not, or why it cannot be
@@ -147,10 +147,13 @@ async fn put(blob: &Memory, to: &RepoMut) -> Result<(), store::Error> {
 /// Whether a registry does not take an attestation, whoever asks: some refuse manifests with a subject.
 fn is_refusal(error: &store::Error) -> bool {
     match error {
-        store::Error::Unwelcome { .. } | store::Error::Immutable { .. } => true,
-        store::Error::Registry { status, .. } => {
-            matches!(status, 400 | 402..=428 | 430..=499 | 501)
-        }
+        store::Error::Declined {
+            declined, status, ..
+        } => match declined {
+            Declined::MediaType(_) | Declined::TagMove(..) => true,
+            Declined::Request(_) => matches!(status, 400 | 402..=428 | 430..=499 | 501),
+            _ => false,
+        },
         _ => false,
     }
 }

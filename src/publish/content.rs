@@ -86,11 +86,12 @@ impl ContentGraph<Expected> {
                 }
                 held = held.saturating_add(expected.size);
                 if held > LARGEST {
-                    return Err(Error::TooLarge {
+                    return Err(Refusal::TooLarge {
                         what: Part::Index,
                         limit: LARGEST,
                         size: held,
-                    });
+                    }
+                    .into());
                 }
                 entries.push((entry, expected.digest));
             }

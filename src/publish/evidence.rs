@@ -28,7 +28,7 @@ use crate::event::Warning;
 use crate::oci::evidence::KEYS;
 use crate::oci::{EMPTY_BYTES, Evidence, TagNames};
 use crate::release::Document;
-use crate::store;
+use crate::store::{self, Declined};
 
 /// The repository's tags, and the zips that evidence must prove.
 pub(super) struct Question<'a> {
@@ -157,18 +157,17 @@ fn content<B>(
 
 /// The warning for a registry that does not accept evidence.
 pub(super) fn refusal(error: &store::Error) -> Option<Warning> {
-    let store::Error::Unwelcome {
-        host,
-        status,
-        answer,
-        ..
-    } = error
-    else {
-        return None;
-    };
-    Some(Warning::EvidenceRefused {
-        host: host.clone(),
-        status: *status,
-        answer: answer.clone(),
-    })
+    match error {
+        store::Error::Declined {
+            declined: Declined::MediaType(_),
+            url,
+            status,
+            answer,
+        } => Some(Warning::EvidenceRefused {
+            host: url.host().to_owned(),
+            status: *status,
+            answer: answer.clone(),
+        }),
+        _ => None,
+    }
 }

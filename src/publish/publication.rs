@@ -115,13 +115,7 @@ impl<B> Publication<B> {
     /// Leaves the evidence out if the store does not accept evidence, and returns the store's refusal. If the repository has other
     /// evidence, this is an error: that evidence would stay, and may not prove the new index.
     fn leave_out(&mut self, error: store::Error) -> Result<store::Error, store::Error> {
-        let is_unwelcome = matches!(
-            error,
-            store::Error::Unwelcome {
-                what: Part::Evidence,
-                ..
-            }
-        );
+        let is_unwelcome = error.unwelcome() == Some(Part::Evidence);
         match self.evidence.take() {
             Some(TagUpdate { was: None, .. }) if is_unwelcome => Ok(error),
             _ => Err(error),

@@ -45,27 +45,21 @@ pub fn release<L>(
     evidence: Option<Evidence<Vec<u8>>>,
 ) -> Release<L> {
     let evidence = evidence.unwrap_or_default();
+    let signature = evidence.signature;
+    let signature = signature.map(|bytes| Document::new("SHA256SUMS.sig", bytes));
+    let keys = evidence.keys.map(|bytes| KeyRing {
+        name: "key in the evidence".to_owned(),
+        bytes,
+        anchor: Anchor::Embedded,
+    });
+    let checksums = evidence.checksums;
     Release {
         provider: provider.clone(),
         version: version.clone(),
         protocols: evidence.protocols,
-        checksums: evidence
-            .checksums
-            .map(|bytes| Document::new("SHA256SUMS", bytes)),
-        signatures: evidence
-            .signature
-            .map(|bytes| Document::new("SHA256SUMS.sig", bytes))
-            .into_iter()
-            .collect(),
-        keys: evidence
-            .keys
-            .map(|bytes| KeyRing {
-                name: "key in the evidence".to_owned(),
-                bytes,
-                anchor: Anchor::Embedded,
-            })
-            .into_iter()
-            .collect(),
+        checksums: checksums.map(|bytes| Document::new("SHA256SUMS", bytes)),
+        signatures: signature.into_iter().collect(),
+        keys: keys.into_iter().collect(),
         packages,
         notes: Vec::new(),
     }

@@ -3,8 +3,9 @@
 use super::Error;
 use super::bundle::BundleBlob;
 use super::registry::RegistryBlob;
-use crate::blob::{BlobInfo, BlobLocation, BlobSource, Body, File, Opened};
+use crate::blob::{BlobInfo, BlobLocation, BlobSource, Body, File, Opened, proven};
 use crate::disk::Blocks;
+use crate::oci::{Descriptor, LARGEST_READ, Part, RawManifest, Refusal};
 
 /// A blob in a store of any kind.
 #[derive(Clone, Debug)]
@@ -36,6 +37,40 @@ impl BlobSource for StoreBlob {
             Self::Layout(file) => Ok(Body::of_file(Blocks::open_unlinked(&file.path, from)?)),
             Self::Registry(blob) => blob.open(from).await,
             Self::Bundle(blob) => blob.open(from).await,
+        }
+    }
+}
+
+impl StoreBlob {
+    /// All bytes, of which there may be no more than `limit`.
+    pub(super) async fn read(&self, what: Part, limit: u64) -> Result<Vec<u8>, Error> {
+        let expected = self.expected();
+        let size = expected.size;
+        if size > limit {
+            return Err(Refusal::TooLarge { what, limit, size }.into());
+        }
+        let bytes = match proven(self).await {
+            Ok(body) => body.collect(size).await,
+            Err(error) => Err(error),
+        };
+        bytes.map_err(|source| Error::reading(what, expected.digest, source))
+    }
+
+    /// The manifest or index that a descriptor refers to; `None` if it is missing.
+    pub(super) async fn document(
+        &self,
+        entry: &Descriptor,
+        what: Part,
+    ) -> Result<Option<RawManifest>, Error> {
+        match self.read(what, LARGEST_READ).await {
+            Ok(bytes) => Ok(Some(RawManifest {
+                media_type: entry.media_type.clone(),
+                artifact_type: entry.artifact_type.clone(),
+                bytes: bytes.into(),
+                expected: self.expected(),
+            })),
+            Err(Error::Missing { .. }) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 }

@@ -131,12 +131,9 @@ impl Bundle {
         if !inner.omitted.is_empty() {
             // A package that is there is not left out, whatever the list says.
             let members = inner.scan()?;
-            let is_there = |digest: &Digest| {
-                digest
-                    .sha256()
-                    .is_some_and(|key| members.contains_key(&key))
-            };
-            inner.omitted.retain(|digest| !is_there(digest));
+            let is_there = |key| members.contains_key(&key);
+            let omitted = |digest: &Digest| !digest.sha256().is_some_and(is_there);
+            inner.omitted.retain(omitted);
             inner.members = OnceCell::new_with(Some(Ok(members)));
         }
         Ok(Self(Arc::new(inner)))
@@ -398,10 +395,9 @@ impl Part {
 /// The first part that is missing in a set, and the versions of all that are.
 fn missing(path: &Path, set: Parts, numbers: &BTreeSet<usize>) -> Option<(PathBuf, Vec<String>)> {
     let number = (1..=set.of).find(|number| !numbers.contains(number))?;
-    let lost = set.versions.into_iter();
-    let lost = lost.filter(|(_, part)| !numbers.contains(part));
-    let lost = lost.map(|(version, _)| version);
-    Some((part_path(path, number), lost.collect()))
+    let mut lost = set.versions;
+    lost.retain(|_, part| !numbers.contains(part));
+    Some((part_path(path, number), lost.into_keys().collect()))
 }
 
 /// A tag in an `index.json`.
@@ -436,9 +432,8 @@ impl Contents {
     /// Whether its versions are those of these tags, which have no others but those of attachments.
     fn is_of(&self, tags: &TagLists) -> bool {
         let tagged = tags.iter().flat_map(|(repository, tags)| {
-            let tags = tags
-                .iter()
-                .filter(|(tag, _)| subject_of(tag.as_str()).is_none());
+            let tags = tags.iter();
+            let tags = tags.filter(|(tag, _)| subject_of(tag.as_str()).is_none());
             tags.map(move |(tag, one)| (format!("{repository}/{tag}"), one.digest.clone()))
         });
         let listed = self.versions.iter().flat_map(|one| {

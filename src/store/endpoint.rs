@@ -5,7 +5,6 @@
 //! the only repository.
 
 mod error;
-mod hint;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -81,25 +80,22 @@ impl Endpoint {
                 return Ok(Store::Bundle(Bundle::open(file, &name)?));
             }
         };
-        let path = || directory.clone();
+        let path = directory.clone();
         // A directory that this user may not see is not missing.
         if let Err(error) = std::fs::metadata(directory)
             && error.kind() == io::ErrorKind::PermissionDenied
         {
             return Err(disk::Error::at("read", directory, error).into());
         }
-        let no_store = || Error::NoStore {
-            path: path(),
-            is_directory: directory.is_dir(),
-        };
         if directory.is_file() {
-            return Err(disk::Error::NotDirectory { path: path() }.into());
+            return Err(disk::Error::NotDirectory { path }.into());
         }
+        let is_directory = directory.is_dir();
         match (self.exact, directory.join("oci-layout").exists()) {
-            (true, false) => Err(no_store()),
-            (false, true) => Err(Error::IsRepository { path: path() }),
-            (false, false) if !directory.is_dir() => Err(no_store()),
-            _ => Ok(Store::Layout(Layout::new(path(), &self.text))),
+            (false, true) => Err(Error::IsRepository { path }),
+            (true, true) => Ok(Store::Layout(Layout::new(path, &self.text))),
+            (false, false) if is_directory => Ok(Store::Layout(Layout::new(path, &self.text))),
+            (_, false) => Err(Error::NoStore { path, is_directory }),
         }
     }
 
@@ -130,14 +126,12 @@ impl Endpoint {
     /// # Errors
     /// The directory above the file is missing.
     pub fn unwritten(&self) -> Result<Option<(Store, &Path)>, Error> {
-        match &self.kind {
-            EndpointKind::Bundle(file) if !exists_or_can_be_made(file) => {
-                Err(Error::NoParent { path: file.clone() })
-            }
-            EndpointKind::Bundle(file) => {
-                Ok(Some((Store::Bundle(Bundle::unwritten(&self.text)), file)))
-            }
-            EndpointKind::Layout(_) | EndpointKind::Registry(_) => Ok(None),
+        let EndpointKind::Bundle(file) = &self.kind else {
+            return Ok(None);
+        };
+        match exists_or_can_be_made(file) {
+            true => Ok(Some((Store::Bundle(Bundle::unwritten(&self.text)), file))),
+            false => Err(Error::NoParent { path: file.clone() }),
         }
     }
 
@@ -196,7 +190,7 @@ impl Endpoint {
     /// The registry cannot be reached, or refuses the credentials.
     pub async fn ping(&self, registry: &Registry) -> Result<(), Error> {
         match self.template().and_then(RepositoryTemplate::placeholder) {
-            Some(repository) => registry.ping(&repository).await,
+            Some(repository) => registry.session(&repository).await?.ping().await,
             None => Ok(()),
         }
     }
@@ -210,8 +204,9 @@ impl Endpoint {
         store: &Store,
         provider: &ProviderAddr,
     ) -> Result<RepoMut, MappingError> {
-        let repo = RepoMut::new(store.clone(), self.repository(provider)?);
-        Ok(repo.perhaps_shared(self.may_share(provider)))
+        let mut repo = RepoMut::new(store.clone(), self.repository(provider)?);
+        repo.may_be_shared = self.may_share(provider);
+        Ok(repo)
     }
 
     /// The repository of a provider in this store.
@@ -232,16 +227,13 @@ impl Endpoint {
                 known::check(&repository)?;
                 Ok(repository)
             }
-            EndpointKind::Registry(template) if !template.is_constant() => {
-                Err(MappingError::NoType {
-                    text: self.text.clone(),
-                    provider: Box::new(provider.clone()),
+            EndpointKind::Registry(template) => {
+                let (text, provider) = (self.text.clone(), Box::new(provider.clone()));
+                Err(match template.is_constant() {
+                    true => MappingError::OneRepository { text, provider },
+                    false => MappingError::NoType { text, provider },
                 })
             }
-            EndpointKind::Registry(_) => Err(MappingError::OneRepository {
-                text: self.text.clone(),
-                provider: Box::new(provider.clone()),
-            }),
         }
     }
 
@@ -392,13 +384,11 @@ fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
             "oci-layout:DIR, where DIR is a directory; a bundle of `tfoci copy` is bundle:FILE";
         return Err(AddressError::not_store(text, expected));
     }
-    let symbols = ["${", "%{", "{hostname}", "{namespace}", "{type}"];
-    let symbol = symbols
-        .into_iter()
-        .find(|symbol| directory.contains(symbol));
-    match symbol {
+    let mut symbols = ["${", "%{", "{hostname}", "{namespace}", "{type}"].into_iter();
+    let text = || text.to_owned();
+    match symbols.find(|symbol| directory.contains(symbol)) {
         Some(symbol) => Err(AddressError::Template {
-            text: text.to_owned(),
+            text: text(),
             symbol,
         }),
         None => Ok(directory.into()),

@@ -1,18 +1,17 @@
-//! Errors of stores.
+//! Errors of stores, and what helps.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::phrases::{by, marker, of_member, received_bytes, repeated, sent, unauthorized, user};
-use super::requested::Requested;
+use super::declined::{Breach, Declined, NO_LIST, Requested};
 use crate::blob::{self, ReadError};
 use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, FEW, first_line, listed, printable, printable_path, said};
+use crate::error::{Category, FEW, Hint, first_line, listed, printable, printable_path, said};
 use crate::http::{self, Transient};
 use crate::json;
-use crate::oci::{self, Part, Refusal, Repository, Tag};
+use crate::oci::{self, Part, Refusal, Tag};
 use crate::template;
 
 /// An operation that a store could not do or refused.
@@ -56,14 +55,6 @@ pub enum Error {
         expected: Digest,
         received: Digest,
     },
-    /// A document exceeds the size limit for its kind.
-    #[error("the {what} is too large\n  expected at most {limit} bytes\n  received {size} bytes")]
-    TooLarge {
-        what: Part,
-        limit: u64,
-        /// Its declared size in bytes.
-        size: u64,
-    },
     /// A tag refers to more documents and blobs than any real provider has.
     #[error(
         "the index leads to too many documents and blobs\n  expected at most {limit}\n  received more"
@@ -77,11 +68,11 @@ pub enum Error {
         source: json::Error,
     },
     /// A directory has an `index.json`, but no valid `oci-layout` file.
-    #[error("{} is not the `oci-layout` file of an OCI image layout\n  expected {}\n  received {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT), marker(.received.as_deref()))]
+    #[error("{} is not the `oci-layout` file of an OCI image layout\n  expected {}\n  received {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT), printable(.received))]
     Marker {
         path: PathBuf,
-        /// The content of the file; `None` if it does not exist.
-        received: Option<Vec<u8>>,
+        /// What is there.
+        received: String,
     },
     /// A directory that is itself a layout was given where a directory of layouts is expected.
     #[error("{} is itself an OCI image layout\n  expected a directory of layouts", printable_path(.path))]
@@ -95,39 +86,11 @@ pub enum Error {
     /// The configured credentials are unusable.
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
-    #[error("the registry answered {status} to a request for the {what}{}\n  from {url}", said(.answer))]
-    Registry {
-        what: Requested,
+    /// The registry does not do what it was asked for.
+    #[error("{declined}\n  from {url}\n  answered {status}{}", said(.answer))]
+    Declined {
+        declined: Declined,
         url: http::Shown,
-        status: u16,
-        /// The error message of the registry.
-        answer: String,
-        /// Whether the host speaks TLS, and answered a request in plain HTTP.
-        wants_tls: bool,
-    },
-    /// The registry does not accept a manifest because of its media types.
-    #[error("the registry does not accept the {what}\n  registry {host}\n  answered {status}{}", said(.answer))]
-    Unwelcome {
-        /// The part that it does not accept.
-        what: Part,
-        host: String,
-        status: u16,
-        /// The error message of the registry.
-        answer: String,
-    },
-    /// The registry does not delete manifests.
-    #[error("the registry {host} does not delete manifests{}", said(.answer))]
-    NoDeletion {
-        host: String,
-        /// The error message of the registry.
-        answer: String,
-    },
-    /// The registry does not allow an existing tag to change.
-    #[error("the registry does not let the tag move\n  {repository}:{reference}\n  answered {status}{}", said(.answer))]
-    Immutable {
-        repository: Repository,
-        /// The tag or digest that was to be written.
-        reference: String,
         status: u16,
         /// The error message of the registry.
         answer: String,
@@ -144,20 +107,6 @@ pub enum Error {
         /// The error message of the registry.
         answer: String,
     },
-    /// The registry knows the user, who lacks a permission.
-    #[error("{} may not {} {repository}: the registry answered 403{}\n  tried {tried}", user(.username.as_deref()), .what.action(), said(.answer))]
-    Forbidden {
-        /// The user of the credentials; `None` for a token.
-        username: Option<String>,
-        what: Requested,
-        repository: Repository,
-        /// The host of the registry.
-        host: String,
-        /// The source of the credentials.
-        tried: FoundIn,
-        /// The error message of the registry.
-        answer: String,
-    },
     /// The host has no API of registries.
     #[error("{host} is not an OCI registry ({answered})")]
     NoRegistry {
@@ -165,36 +114,16 @@ pub enum Error {
         /// What shows it.
         answered: String,
     },
-    /// Another host refused the request: the target of a redirect, or the `Location` of an upload. tfoci sends it no credentials.
-    #[error("the registry leads to a host that refuses the request for the {what}\n  registry {registry}\n  from {url}\n  answered {status}{}\n  tried no credentials, since they are for the registry alone", said(.answer))]
-    RefusedElsewhere {
-        what: Requested,
-        registry: String,
-        /// The URL at that host.
-        url: http::Shown,
-        status: u16,
-        /// The error message of that host.
-        answer: String,
-    },
-    /// The registry names a token server whose URL is invalid or not https, so that tfoci sends it no credentials.
-    #[error("{host} names a token server that cannot be used\n  expected an https URL without a user name\n  received {}", .received.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string))]
-    Realm {
-        host: String,
-        /// The URL in the challenge.
-        received: Option<http::Shown>,
-    },
-    /// The header that names the next page of a list has another form, or names a page with another scheme, host or port.
+    /// The registry does not keep to its protocol.
     #[error(
-        "the {what} continues at a page that cannot be read\n  expected a `Link` with <URL> at {origin}\n  received {received}"
+        "the registry's answer cannot be used\n  from {url}\n  expected {expected}\n  received {received}"
     )]
-    BadLink {
-        what: Requested,
-        /// The scheme, host and port of the page before.
-        origin: String,
-        /// The header or its URL.
-        received: http::Shown,
-        /// Whether the page has another scheme, host or port.
-        is_foreign: bool,
+    Protocol {
+        breach: Breach,
+        expected: String,
+        /// What it answered, safe to print.
+        received: String,
+        url: http::Shown,
     },
     /// The registry's answer is not the expected JSON, or has a duplicate member, so that its readers may understand it differently.
     #[error("the {what} is not valid JSON of its kind\n  from {url}{}", repeated(.source, &.what.to_string()))]
@@ -205,58 +134,9 @@ pub enum Error {
         /// The parse error, with its position.
         source: json::Error,
     },
-    /// The list of tags or repositories is longer than any real one, or leads back to a page of it.
-    #[error(
-        "the {what} is too long, or does not end\n  expected at most {limit} items\n  received more\n  from {url}"
-    )]
-    LongList {
-        what: Requested,
-        /// The page that exceeds the limit, or repeats.
-        url: http::Shown,
-        limit: usize,
-    },
-    /// The registry does not list its repositories, or not to this user.
-    #[error("this registry does not list its repositories\n  registry {host}\n  answered {status}{}", said(.answer))]
-    NoCatalog {
-        host: String,
-        status: u16,
-        answer: String,
-    },
     /// The registry refused the credentials for the list of its repositories. It may refuse it to every user.
     #[error("{0}")]
     ListRefused(Box<Error>),
-    /// The registry started an upload without a `Location`.
-    #[error("the registry does not say where to upload to\n  from {url}")]
-    NoLocation { url: http::Shown },
-    /// The repository does not exist, and the registry does not create it on push.
-    #[error("the registry has no repository `{}`\n  answered 404{}\n  from {url}", .repository.host_and_name().1, said(.answer))]
-    NoRepository {
-        repository: Repository,
-        url: http::Shown,
-        /// The error message of the registry.
-        answer: String,
-    },
-    /// The registry reports an impossible number of uploaded bytes.
-    #[error("the registry reports an impossible upload offset\n  expected {least} to {most} bytes\n  received {}\n  from {url}", received_bytes(.received))]
-    Offset {
-        url: http::Shown,
-        /// The least number of bytes that it can have.
-        least: u64,
-        /// The greatest number of bytes that it can have.
-        most: u64,
-        /// The number of bytes that it reports.
-        received: Option<u64>,
-    },
-    /// The registry requires larger chunks than tfoci keeps in memory.
-    #[error(
-        "the registry requires chunks that are too long\n  expected at most {limit} bytes\n  received at least {least} bytes\n  from {url}"
-    )]
-    LongChunks {
-        url: http::Shown,
-        limit: u64,
-        /// The least chunk size that the registry accepts, in bytes.
-        least: u64,
-    },
     /// Neither a directory that is written nor the one above it exists. A path on a disk that is not mounted has this form.
     #[error("cannot create the directory {}\n  expected that the directory above it exists", printable_path(.path))]
     NoParent { path: PathBuf },
@@ -325,12 +205,9 @@ impl Error {
     pub(super) fn transient(&self, retry_after: Duration) -> Transient {
         let reason = match self {
             Self::Http(error) => error.summary(),
-            Self::Registry { status, .. }
-            | Self::Unauthorized { status, .. }
-            | Self::RefusedElsewhere { status, .. } => {
+            Self::Declined { status, .. } | Self::Unauthorized { status, .. } => {
                 format!("it answered {status}")
             }
-            Self::Forbidden { .. } => "it answered 403".to_owned(),
             other => first_line(other),
         };
         Transient {
@@ -343,37 +220,51 @@ impl Error {
     pub fn is_damage(&self) -> bool {
         matches!(
             self,
-            Self::Refusal(_)
-                | Self::Missing { .. }
-                | Self::TooLarge { .. }
-                | Self::TooManyParts { .. }
+            Self::Refusal(_) | Self::Missing { .. } | Self::TooManyParts { .. }
         ) || matches!(self, Self::Blob { source, .. } if source.is_damage())
     }
 
     /// Whether the store accepts no artifact of this type, regardless of the credentials.
     pub fn is_unsupported_artifact(&self) -> bool {
-        matches!(self, Self::Unwelcome { .. })
+        self.unwelcome().is_some()
+    }
+
+    /// The part whose media types the registry does not accept.
+    pub fn unwelcome(&self) -> Option<Part> {
+        match self {
+            Self::Declined {
+                declined: Declined::MediaType(what),
+                ..
+            } => Some(*what),
+            _ => None,
+        }
     }
 
     /// Whether the network, the credentials or this machine caused the error. It then says nothing about the stored data.
     pub fn is_about_access(&self) -> bool {
-        let way = matches!(
-            self,
+        match self {
+            Self::Declined { declined, .. } => matches!(
+                declined,
+                Declined::Request(_)
+                    | Declined::PlainHttp(_)
+                    | Declined::Permission { .. }
+                    | Declined::Elsewhere(..)
+            ),
             Self::Http(_)
-                | Self::Credentials(_)
-                | Self::Registry { .. }
-                | Self::Unauthorized { .. }
-                | Self::ListRefused(_)
-                | Self::Forbidden { .. }
-                | Self::NoRegistry { .. }
-                | Self::RefusedElsewhere { .. }
-                | Self::Realm { .. }
-                | Self::Blob {
-                    source: blob::Error::Http(_),
-                    ..
-                }
-        );
-        way || self.category() == Category::Local
+            | Self::Credentials(_)
+            | Self::Unauthorized { .. }
+            | Self::ListRefused(_)
+            | Self::NoRegistry { .. }
+            | Self::Protocol {
+                breach: Breach::Realm,
+                ..
+            }
+            | Self::Blob {
+                source: blob::Error::Http(_),
+                ..
+            } => true,
+            _ => self.category() == Category::Local,
+        }
     }
 
     /// The category that decides the exit code.
@@ -387,7 +278,6 @@ impl Error {
             Self::Moved { .. } => Category::Untrusted,
             Self::Oci(_)
             | Self::Marker { .. }
-            | Self::TooLarge { .. }
             | Self::TooManyParts { .. }
             | Self::TooManyEntries { .. }
             | Self::Bundle(_)
@@ -397,31 +287,130 @@ impl Error {
             | Self::MissingPart { .. }
             | Self::NoStore { .. }
             | Self::NoParent { .. }
-            | Self::NoRepository { .. }
             | Self::NoRegistry { .. } => Category::NotFound,
             Self::IsRepository { .. } | Self::ReadOnly => Category::Usage,
             Self::Http(error) => error.category(),
             Self::Credentials(error) => error.category(),
             Self::ListRefused(error) => error.category(),
-            Self::Unauthorized { .. } | Self::Forbidden { .. } | Self::RefusedElsewhere { .. } => {
-                Category::Unauthorized
-            }
-            Self::Registry { status: 404, .. } => Category::NotFound,
-            Self::Registry {
-                status: 429 | 500..,
+            Self::Unauthorized { .. } => Category::Unauthorized,
+            Self::Declined {
+                declined, status, ..
+            } => declined.category(*status),
+            Self::Protocol {
+                breach: Breach::Chunks,
                 ..
-            } => Category::Unreachable,
-            Self::Immutable { .. } => Category::Conflict,
-            Self::Registry { .. }
-            | Self::Unwelcome { .. }
-            | Self::NoDeletion { .. }
-            | Self::NoCatalog { .. } => Category::Unsupported,
-            Self::Realm { .. }
-            | Self::BadLink { .. }
-            | Self::LongList { .. }
-            | Self::NoLocation { .. }
-            | Self::Offset { .. } => Category::Malformed,
-            Self::LongChunks { .. } => Category::Unsupported,
+            } => Category::Unsupported,
+            Self::Protocol { .. } => Category::Malformed,
         }
+    }
+}
+
+fn unauthorized(tried: Option<&FoundIn>) -> &'static str {
+    match tried {
+        Some(_) => "the registry refused the credentials",
+        None => "the registry requires credentials",
+    }
+}
+
+fn sent(found_in: Option<&FoundIn>) -> String {
+    match found_in {
+        Some(found_in) => found_in.to_string(),
+        None => "no credentials, since there are none that can be used".to_owned(),
+    }
+}
+
+fn by(token_server: Option<&str>) -> String {
+    token_server.map_or_else(String::new, |host| format!("\n  token server {host}"))
+}
+
+/// Where a document has a duplicate member, if that is what is wrong with it.
+fn repeated(error: &json::Error, document: &str) -> String {
+    match error.category() {
+        Category::Untrusted => format!("\n{}", error.facts(document)),
+        _ => String::new(),
+    }
+}
+
+/// Names a bundle and its member, as far as they can be named.
+fn of_member(path: Option<&Path>, member: &str) -> String {
+    let path = path.map(|path| format!(" {}", printable_path(path)));
+    let member = (!member.is_empty()).then(|| format!("\n  member {}", printable(member)));
+    format!("{}{}", path.unwrap_or_default(), member.unwrap_or_default())
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::Disk(error) => return error.hint(),
+            Self::Template(error) => return error.hint(),
+            Self::Http(error) => return error.hint(),
+            Self::Credentials(error) => return error.hint(),
+            Self::Refusal(error) => return error.hint(),
+            Self::Blob { source, .. } if !source.is_damage() => return source.hint(),
+            Self::Blob { .. } | Self::Missing { .. } => {
+                "`--existing replace` of `tfoci push` or `tfoci copy` writes the version again"
+            }
+            Self::Declined {
+                declined,
+                status,
+                url,
+                ..
+            } => return declined.hint(*status, url),
+            Self::Moved { .. } => "find out who moved the tag before you use the new reference",
+            Self::LayoutIndex { source, .. } | Self::Document { source, .. }
+                if source.category() == Category::Untrusted =>
+            {
+                "find out who wrote it before you replace it: two readers see two packages in it"
+            }
+            Self::IsRepository { .. } => {
+                "to read this one repository, name its provider and add `--exact-repository`"
+            }
+            Self::NoParent { .. } => "create the directory above it, or mount its disk",
+            Self::Incomplete { .. } | Self::LayoutIndex { .. } | Self::Marker { .. } => {
+                "restore the file; or delete this directory, and mirror, copy or push its versions again"
+            }
+            Self::ReadOnly => {
+                "write into a layout or a registry, and then run `tfoci copy --from STORE --to bundle:FILE`"
+            }
+            Self::LeftOut { .. } => "copy the delta into the store that has the rest",
+            Self::Bundle(refused) if refused.action == "use" => {
+                "carry it over again: `tfoci verify` checks it before it leaves"
+            }
+            Self::NoStore { .. } => {
+                "check the path: `tfoci push`, `mirror` and `copy` create a store there"
+            }
+            Self::Unauthorized { host, .. } => {
+                return Some(format!(
+                    "`tfoci login {host}` stores credentials; in CI, REGISTRY_AUTH_FILE names a file of them"
+                ));
+            }
+            Self::ListRefused(_) => NO_LIST,
+            Self::NoRegistry { .. } => {
+                "name the host and port of a registry; `tfoci mirror` reads network mirrors"
+            }
+            Self::Protocol {
+                breach: Breach::ForeignLink,
+                ..
+            } => http::OUTER_ADDRESS,
+            _ => return None,
+        };
+        Some(text.to_owned())
+    }
+}
+
+/// Why a blob was not written to a store.
+#[derive(Debug, thiserror::Error)]
+pub enum PutError<F> {
+    /// The store failed or refused the blob.
+    #[error(transparent)]
+    Store(Error),
+    /// The source failed, or gave wrong bytes.
+    #[error(transparent)]
+    Source(ReadError<F>),
+}
+
+impl<F, E: Into<Error>> From<E> for PutError<F> {
+    fn from(error: E) -> Self {
+        Self::Store(error.into())
     }
 }

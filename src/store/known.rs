@@ -119,29 +119,26 @@ pub fn check(repository: &Repository) -> Result<(), LevelsError> {
         return Ok(());
     };
     let levels = |name: &str| name.split('/').count();
-    let has_too_many = match levels(name).cmp(&levels(expected)) {
-        Ordering::Equal => return Ok(()),
-        Ordering::Greater if or_deeper => return Ok(()),
-        order => order == Ordering::Greater,
-    };
+    let order = levels(name).cmp(&levels(expected));
+    if order == Ordering::Equal || or_deeper && order == Ordering::Greater {
+        return Ok(());
+    }
+    let or_deeper = if or_deeper { ", or deeper" } else { "" };
     Err(LevelsError {
         repository: repository.clone(),
-        expected,
-        or_deeper,
-        has_too_many,
+        expected: format!("{host}/{expected}{or_deeper}"),
+        has_too_many: order == Ordering::Greater,
     })
 }
 
 /// The name of a repository has more or fewer levels than its registry allows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the registry takes no name with so {} levels\n  expected {}/{expected}{}\n  received {repository}", if *.has_too_many { "many" } else { "few" }, .repository.host_and_name().0, if *.or_deeper { ", or deeper" } else { "" })]
+#[error("the registry takes no name with so {} levels\n  expected {expected}\n  received {repository}", if *.has_too_many { "many" } else { "few" })]
 pub struct LevelsError {
     /// The repository, with its registry.
     pub repository: Repository,
-    /// What the registry calls each level that a name must have.
-    pub expected: &'static str,
-    /// Whether the registry takes names with more levels.
-    pub or_deeper: bool,
+    /// The registry, and what it calls each level that a name must have.
+    pub expected: String,
     /// Whether there are more levels than expected. Otherwise there are fewer.
     pub has_too_many: bool,
 }

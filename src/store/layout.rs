@@ -12,7 +12,6 @@
 //! `index.json` is replaced, which makes a version visible.
 
 mod index;
-mod last_index;
 mod listing;
 mod writers;
 
@@ -22,10 +21,9 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt as _;
 
-use self::last_index::LastIndex;
+use self::index::LastIndex;
 pub use self::writers::LayoutLock;
 use self::writers::Writers;
-use super::document::document;
 use super::{Error, PutError, StoreBlob};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, proven};
 use crate::digest::{Algorithm, Digest};
@@ -73,17 +71,6 @@ impl Layout {
             .join("blobs")
             .join(digest.algorithm().as_str())
             .join(digest.hex())
-    }
-
-    /// Reads a document and checks it against the descriptor's digest and size; `None` if it is missing.
-    async fn document(
-        &self,
-        repository: &Repository,
-        entry: &Descriptor,
-        what: Part,
-    ) -> Result<Option<RawManifest>, Error> {
-        let blob = self.blob(repository, entry.expected_of(what)?);
-        document(&blob, entry, what).await
     }
 
     /// Hard-links a blob from another file, or from another repository of this layout, if that copy is undamaged.
@@ -153,7 +140,8 @@ impl Layout {
             if !used.insert(descriptor.digest.clone()) || !descriptor.may_refer_to_others() {
                 continue;
             }
-            if let Some(raw) = self.document(repository, &descriptor, what).await? {
+            let blob = self.blob(repository, descriptor.expected_of(what)?);
+            if let Some(raw) = blob.document(&descriptor, what).await? {
                 let children = oci::children(&raw.bytes);
                 open.extend(children.map_err(|source| Refusal::unread(what, source))?);
             }
@@ -190,12 +178,10 @@ impl Layout {
     }
 
     pub(super) fn name(&self, repository: &Repository) -> String {
-        let separator = if repository.as_str().is_empty() {
-            ""
-        } else {
-            "/"
-        };
-        format!("{}{separator}{repository}", self.name)
+        match repository.as_str() {
+            "" => self.name.to_string(),
+            name => format!("{}/{name}", self.name),
+        }
     }
 
     pub(super) fn has_blob(&self, repository: &Repository, expected: &Expected) -> bool {
@@ -203,11 +189,8 @@ impl Layout {
     }
 
     pub(super) fn blob_size(&self, repository: &Repository, expected: &Expected) -> Option<u64> {
-        let found = std::fs::symlink_metadata(self.blob_path(repository, &expected.digest));
-        found
-            .ok()
-            .filter(std::fs::Metadata::is_file)
-            .map(|found| found.len())
+        let found = std::fs::symlink_metadata(self.blob_path(repository, &expected.digest)).ok()?;
+        found.is_file().then_some(found.len())
     }
 
     pub(super) async fn put_blob<B: BlobSource>(

@@ -11,33 +11,27 @@
 //! | [`Registry`] | `REGISTRY/REPOSITORY` | OCI registries |
 
 pub mod artifact;
-mod attestations;
 mod blob;
 pub mod bundle;
-mod document;
+mod declined;
 pub mod endpoint;
 mod error;
-mod hint;
 pub mod known;
 pub mod layout;
-mod phrases;
-mod put_error;
 pub mod registry;
 mod repo;
 mod repo_mut;
-mod requested;
 
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use blob::StoreBlob;
 pub use bundle::Bundle;
+pub use declined::{Breach, Declined, Requested};
 pub use endpoint::Endpoint;
-pub use error::{Error, Refused};
+pub use error::{Error, PutError, Refused};
 pub use layout::Layout;
-pub use put_error::PutError;
 pub use registry::{Lookup, Registry};
 pub use repo::{Attachment, CONCURRENT_READS, Repo};
 pub use repo_mut::RepoMut;
-pub use requested::Requested;
 
 use std::path::PathBuf;
 

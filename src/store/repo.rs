@@ -1,19 +1,21 @@
 //! One repository of a store: reads tags, manifests and evidence, and refuses what clients refuse.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
 use super::artifact::{Artifact, StoredEvidence, StoredPackage};
-use super::{At, Bundle, Error, Store, StoreBlob, document};
-use crate::blob::proven;
+use super::{At, Bundle, Error, Store, StoreBlob};
+use crate::attestation::{BUNDLE, LARGEST, MOST, PREDICATE_TYPE};
 use crate::credentials::Credentials;
 use crate::digest::Digest;
+use crate::json;
 use crate::oci::referrers::subject_of;
 use crate::oci::{
-    self, Descriptor, Evidence, Index, Part, REF_NAME, RawManifest, Refusal, Repository, Tag,
-    manifest,
+    self, ATTESTATION, CREATED, Descriptor, Evidence, Index, PREDICATE, Part, REF_NAME,
+    RawManifest, Refusal, Repository, Tag, manifest, parts,
 };
 use crate::place::Place;
 use crate::platform::Platform;
@@ -71,19 +73,16 @@ impl Repo {
 
     /// Why it is not known whether the repository has versions, if its layout is incomplete.
     pub fn incomplete(&self) -> Option<Error> {
-        match &self.store {
-            Store::Layout(layout) => layout.incomplete(&self.name),
-            Store::Registry(_) | Store::Bundle(_) => None,
-        }
-        .map(|path| Error::Incomplete { path })
+        let Store::Layout(layout) = &self.store else {
+            return None;
+        };
+        let path = layout.incomplete(&self.name)?;
+        Some(Error::Incomplete { path })
     }
 
     /// Whether a first version is being written to it, or its writer was interrupted.
     pub fn is_begun(&self) -> bool {
-        match &self.store {
-            Store::Layout(layout) => layout.is_begun(&self.name),
-            Store::Registry(_) | Store::Bundle(_) => false,
-        }
+        matches!(&self.store, Store::Layout(layout) if layout.is_begun(&self.name))
     }
 
     /// The repository, in which this tag has to refer to this digest.
@@ -108,7 +107,7 @@ impl Repo {
     pub async fn tags(&self) -> Result<Option<Vec<String>>, Error> {
         match &self.store {
             Store::Layout(layout) => layout.tags(&self.name),
-            Store::Registry(registry) => registry.tags(&self.name).await,
+            Store::Registry(registry) => registry.session(&self.name).await?.tags().await,
             Store::Bundle(bundle) => Ok(bundle.tags(&self.name)),
         }
     }
@@ -119,14 +118,8 @@ impl Repo {
     /// The store fails, the manifest is damaged, or a pinned tag refers to another one.
     pub async fn manifest(&self, at: At<'_>) -> Result<Option<RawManifest>, Error> {
         let raw = match &self.store {
-            Store::Registry(registry) => registry.manifest(&self.name, at).await?,
-            Store::Layout(_) | Store::Bundle(_) => {
-                let entry = match at {
-                    At::Tag(tag) => self.entry(tag)?,
-                    At::Entry(_) => None,
-                };
-                document::manifest(at, entry, |expected| self.blob(expected)).await?
-            }
+            Store::Registry(registry) => registry.session(&self.name).await?.manifest(at).await?,
+            Store::Layout(_) | Store::Bundle(_) => self.document(at).await?,
         };
         if let (At::Tag(tag), Some((pinned, expected)), Some(raw)) = (at, &self.pinned, &raw)
             && pinned == tag
@@ -147,7 +140,7 @@ impl Repo {
     /// The store fails.
     pub async fn digest(&self, tag: &Tag) -> Result<Option<Digest>, Error> {
         if let Store::Registry(registry) = &self.store {
-            return registry.digest(&self.name, tag).await;
+            return registry.session(&self.name).await?.digest(tag).await;
         }
         let entry = self.entry(tag)?;
         let expected = entry.map(|entry| entry.expected_of(At::Tag(tag).part()));
@@ -162,11 +155,11 @@ impl Repo {
         let Store::Registry(registry) = &self.store else {
             return Ok(None);
         };
-        let listed = registry.referrers(&self.name, subject).await?;
+        let session = registry.session(&self.name).await?;
+        let listed = session.referrers(subject).await?;
         let read = |text: String| Descriptor::of(serde_json::from_str(&text)?);
         let listed = listed.map(|all| all.into_iter().map(read).collect());
-        let unread = |source| Refusal::unread(Part::Tag, source);
-        Ok(listed.transpose().map_err(unread)?)
+        Ok(listed.transpose().map_err(unlisted)?)
     }
 
     /// What leads to attachments, by the digest of their subject: the given tags that name a subject, and in a layout the manifests without a tag, as
@@ -184,20 +177,18 @@ impl Repo {
                 all.entry(subject).or_default().push(Attachment::Tag(tag));
             }
         }
-        let entries = match &self.store {
-            Store::Layout(layout) => layout.descriptors(&self.name)?,
-            Store::Registry(_) | Store::Bundle(_) => Vec::new(),
+        let Store::Layout(layout) = &self.store else {
+            return Ok(all);
         };
         let mut seen = BTreeSet::new();
-        for entry in entries {
+        for entry in layout.descriptors(&self.name)? {
             let is_tagged = entry.annotations.contains_key(REF_NAME);
             if is_tagged || !entry.may_refer_to_others() || !seen.insert(entry.digest.clone()) {
                 continue;
             }
             // What cannot be read is not attached to anything.
             let raw = self.manifest(At::Entry(&entry)).await.ok().flatten();
-            let subject = raw.and_then(|raw| oci::subject(&raw.bytes).ok().flatten());
-            if let Some(subject) = subject {
+            if let Some(subject) = raw.and_then(|raw| oci::subject(&raw.bytes).ok().flatten()) {
                 let all = all.entry(subject).or_default();
                 all.push(Attachment::Untagged(entry));
             }
@@ -230,7 +221,13 @@ impl Repo {
     pub async fn blob_size(&self, expected: &Expected) -> Result<Option<u64>, Error> {
         match &self.store {
             Store::Layout(layout) => Ok(layout.blob_size(&self.name, expected)),
-            Store::Registry(registry) => registry.stored_size(&self.name, expected).await,
+            Store::Registry(registry) => {
+                registry
+                    .session(&self.name)
+                    .await?
+                    .stored_size(expected)
+                    .await
+            }
             Store::Bundle(bundle) => bundle.blob_size(expected).await,
         }
     }
@@ -247,10 +244,8 @@ impl Repo {
 
     /// The host of the registry, with its port; `None` for a layout.
     pub fn registry_host(&self) -> Option<&str> {
-        match &self.store {
-            Store::Layout(_) | Store::Bundle(_) => None,
-            Store::Registry(_) => Some(self.name.host_and_name().0),
-        }
+        let is_registry = matches!(self.store, Store::Registry(_));
+        is_registry.then_some(self.name.host_and_name().0)
     }
 
     /// The credential for the repository, as messages name it; `None` if there is none.
@@ -267,7 +262,7 @@ impl Repo {
     pub async fn check_root(&self) -> Result<(), Error> {
         match &self.store {
             Store::Layout(_) | Store::Bundle(_) => Ok(()),
-            Store::Registry(registry) => registry.check_root(&self.name).await,
+            Store::Registry(registry) => registry.session(&self.name).await?.check_root().await,
         }
     }
 
@@ -318,11 +313,9 @@ impl Repo {
         &self,
         entries: &[(Platform, &Descriptor)],
     ) -> Result<Vec<StoredPackage>, Error> {
-        let reads = entries
-            .iter()
-            .map(|(platform, entry)| self.package(platform, entry));
-        let reads: Vec<_> = reads.collect();
-        let reads = stream::iter(reads).buffered(CONCURRENT_READS);
+        let reads = entries.iter();
+        let reads = reads.map(|(platform, entry)| self.package(platform, entry));
+        let reads = stream::iter(reads.collect::<Vec<_>>()).buffered(CONCURRENT_READS);
         reads.try_collect().await
     }
 
@@ -336,9 +329,9 @@ impl Repo {
         };
         let read = Evidence::read(&raw)?;
         let (checksums, signature, keys) = future::join3(
-            self.document(read.checksums),
-            self.document(read.signature),
-            self.document(read.keys),
+            self.proof(read.checksums),
+            self.proof(read.signature),
+            self.proof(read.keys),
         )
         .await;
         let evidence = Evidence {
@@ -350,26 +343,94 @@ impl Repo {
         Ok(Some(StoredEvidence { raw, evidence }))
     }
 
-    pub(super) async fn document(
-        &self,
-        expected: Option<Expected>,
-    ) -> Result<Option<Vec<u8>>, Error> {
-        const WHAT: Part = Part::Evidence;
-        let Some(expected) = expected else {
+    /// A document of the evidence.
+    async fn proof(&self, expected: Option<Expected>) -> Result<Option<Vec<u8>>, Error> {
+        match expected.map(|expected| self.blob(expected)) {
+            Some(blob) => Ok(Some(blob.read(Part::Evidence, LARGEST_DOCUMENT).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// A manifest in files.
+    async fn document(&self, at: At<'_>) -> Result<Option<RawManifest>, Error> {
+        let what = at.part();
+        let entry = match at {
+            At::Tag(tag) => self.entry(tag)?,
+            At::Entry(entry) => Some(entry.clone()),
+        };
+        let Some(entry) = entry else {
             return Ok(None);
         };
-        if expected.size > LARGEST_DOCUMENT {
-            return Err(Error::TooLarge {
-                what: WHAT,
-                limit: LARGEST_DOCUMENT,
-                size: expected.size,
-            });
+        let expected = entry.expected_of(what)?;
+        let digest = expected.digest;
+        match (self.blob(expected).document(&entry, what).await?, at) {
+            (None, At::Tag(_)) => Err(Error::Missing { what, digest }),
+            (document, _) => Ok(document),
         }
-        let unusable = |source| Error::reading(WHAT, expected.digest, source);
-        let body = proven(&self.blob(expected)).await.map_err(unusable)?;
-        let bytes = body.collect(expected.size).await;
-        bytes.map(Some).map_err(unusable)
     }
+
+    /// The descriptors of what is attached to a manifest, as the registry lists them, or else the list below its tag.
+    ///
+    /// # Errors
+    /// The store fails, or the list is none.
+    pub async fn attached(&self, subject: &Digest) -> Result<Vec<Descriptor>, Error> {
+        if let Some(listed) = self.referrers(subject).await? {
+            return Ok(listed);
+        }
+        let list = self.manifest(At::Tag(&Tag::of_referrers(subject))).await?;
+        let listed = list.map(|list| parts(&list.bytes)).transpose();
+        Ok(listed.map_err(unlisted)?.unwrap_or_default())
+    }
+
+    /// The bundles that may attest the verification of an index. What is damaged or too large attests nothing.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn attestations(&self, index: &Digest) -> Result<Vec<Vec<u8>>, Error> {
+        let mut entries = match self.attached(index).await {
+            // A list that cannot be read has nothing that counts.
+            Err(error) if error.is_damage() => Vec::new(),
+            attached => attached?,
+        };
+        entries.retain(|entry| {
+            let predicate = entry.annotations.get(PREDICATE);
+            entry.artifact_type.as_deref() == Some(BUNDLE)
+                && predicate.is_none_or(|one| one == PREDICATE_TYPE)
+        });
+        // Other tools attach bundles, too, with SBOMs for example. A mirror attests anew when its rule or key changes.
+        entries.sort_by_cached_key(|entry| {
+            let created = entry.annotations.get(CREATED).cloned();
+            Reverse((entry.annotations.contains_key(ATTESTATION), created))
+        });
+        let mut found = Vec::new();
+        for entry in entries.iter().take(MOST) {
+            match self.bundle_in(entry).await {
+                Ok(bundle) => found.extend(bundle),
+                Err(error) if error.is_damage() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
+    async fn bundle_in(&self, entry: &Descriptor) -> Result<Option<Vec<u8>>, Error> {
+        if entry.expected_of(Part::Manifest)?.size > LARGEST {
+            return Ok(None);
+        }
+        let Some(raw) = self.manifest(At::Entry(entry)).await? else {
+            return Ok(None);
+        };
+        let parts = parts(&raw.bytes).map_err(|source| Refusal::unread(Part::Manifest, source))?;
+        let layer = parts.iter().find(|part| part.media_type == BUNDLE);
+        let layer = layer.map(|layer| layer.expected_of(Part::Blob));
+        let layer = layer.transpose()?.filter(|layer| layer.size <= LARGEST);
+        self.proof(layer).await
+    }
+}
+
+/// The error of a list of what is attached that is none.
+fn unlisted(source: json::Error) -> Refusal {
+    Refusal::unread(Part::Tag, source)
 }
 
 /// The full name, with the store's prefix.

@@ -17,7 +17,7 @@ use crate::release::Expected;
 pub struct RepoMut {
     repo: Repo,
     /// Whether the address of the store maps other providers to this repository too.
-    may_be_shared: bool,
+    pub(super) may_be_shared: bool,
 }
 
 impl Deref for RepoMut {
@@ -51,15 +51,6 @@ impl RepoMut {
         })
     }
 
-    /// The repository, to which the address of the store maps other providers too, if `may_be_shared`.
-    #[must_use]
-    pub fn perhaps_shared(self, may_be_shared: bool) -> Self {
-        Self {
-            may_be_shared,
-            ..self
-        }
-    }
-
     /// Whether other providers may have versions in the repository.
     pub fn may_be_shared(&self) -> bool {
         self.may_be_shared
@@ -67,11 +58,8 @@ impl RepoMut {
 
     /// Whether the store refuses a manifest that refers to missing parts. If so, tfoci does not check the parts of a tagged artifact one by one.
     pub fn refuses_incomplete(&self) -> bool {
-        match &self.store {
-            // Users and other tools can delete files from a directory.
-            Store::Layout(_) | Store::Bundle(_) => false,
-            Store::Registry(_) => true,
-        }
+        // Users and other tools can delete files from a directory.
+        matches!(self.store, Store::Registry(_))
     }
 
     /// Whether the store has accepted evidence in this run, or refused it; `None` if neither is known. tfoci sends no evidence after a refusal.
@@ -111,7 +99,13 @@ impl RepoMut {
         let expected = entry.expected_of(Part::Manifest)?;
         match &self.store {
             Store::Layout(layout) => Ok(layout.has_blob(&self.name, &expected)),
-            Store::Registry(registry) => registry.has_manifest(&self.name, entry).await,
+            Store::Registry(registry) => {
+                registry
+                    .session(&self.name)
+                    .await?
+                    .has_manifest(entry)
+                    .await
+            }
             Store::Bundle(_) => Err(Error::ReadOnly),
         }
     }
@@ -123,7 +117,9 @@ impl RepoMut {
     pub async fn has_blob(&self, expected: &Expected) -> Result<bool, Error> {
         match &self.store {
             Store::Layout(layout) => Ok(layout.has_blob(&self.name, expected)),
-            Store::Registry(registry) => registry.has_blob(&self.name, expected).await,
+            Store::Registry(registry) => {
+                registry.session(&self.name).await?.has_blob(expected).await
+            }
             Store::Bundle(_) => Err(Error::ReadOnly),
         }
     }
@@ -139,7 +135,13 @@ impl RepoMut {
     ) -> Result<Transfer, PutError<B::Failure>> {
         match &self.store {
             Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
-            Store::Registry(registry) => registry.put_blob(&self.name, blob, lookup).await,
+            Store::Registry(registry) => {
+                registry
+                    .session(&self.name)
+                    .await?
+                    .put_blob(blob, lookup)
+                    .await
+            }
             Store::Bundle(_) => Err(Error::ReadOnly.into()),
         }
     }
@@ -151,7 +153,13 @@ impl RepoMut {
     pub async fn put_manifest(&self, manifest: &RawManifest) -> Result<(), Error> {
         match &self.store {
             Store::Layout(layout) => layout.put_manifest(&self.name, manifest),
-            Store::Registry(registry) => registry.put_manifest(&self.name, manifest).await,
+            Store::Registry(registry) => {
+                registry
+                    .session(&self.name)
+                    .await?
+                    .put_manifest(manifest)
+                    .await
+            }
             Store::Bundle(_) => Err(Error::ReadOnly),
         }
     }
@@ -172,7 +180,13 @@ impl RepoMut {
                 below.await?;
                 layout.tag(&self.name, moves).await
             }
-            Store::Registry(registry) => registry.tag(&self.name, below, moves, others).await,
+            Store::Registry(registry) => {
+                registry
+                    .session(&self.name)
+                    .await?
+                    .tag(below, moves, others)
+                    .await
+            }
             Store::Bundle(_) => Err(Error::ReadOnly),
         }
     }
@@ -184,7 +198,7 @@ impl RepoMut {
     pub async fn delete(&self, digest: &Digest) -> Result<(), Error> {
         match &self.store {
             Store::Layout(_) => Ok(()),
-            Store::Registry(registry) => registry.delete(&self.name, digest).await,
+            Store::Registry(registry) => registry.session(&self.name).await?.delete(digest).await,
             Store::Bundle(_) => Err(Error::ReadOnly),
         }
     }

@@ -469,8 +469,9 @@ fn may_be_replacement((read, verdict): &(Read, Option<Verdict>)) -> bool {
 /// The finding about a provider whose tags cannot be listed.
 fn unlisted(failure: &Failure) -> Finding {
     let code = match &*failure.problem {
-        Problem::Store(store::Error::BadLink {
-            is_foreign: true, ..
+        Problem::Store(store::Error::Protocol {
+            breach: store::Breach::ForeignLink,
+            ..
         }) => Code::ListLeavesRegistry,
         _ if failure.category() == Category::NotFound => Code::VersionMissing,
         _ => Code::Unreadable,

@@ -127,7 +127,7 @@ fn everything_below_an_index_is_copied() {
 #[test]
 fn artifacts_that_clients_refuse_are_not_copied() {
     for (name, status, word) in [
-        ("tag-is-module", 1, "module"),
+        ("tag-is-module", 1, "application/vnd.opentofu.modulepkg"),
         ("index-tampered", 3, "index"),
         ("entry-is-index", 1, "manifest"),
         ("manifest-missing", 1, "missing"),

@@ -139,7 +139,7 @@ fn a_source_registry_without_a_catalog_needs_addresses() {
     let plain = ["--plain-http", "127.0.0.1"];
     let run = copy(&author, &template, "oci-layout:other", &plain).exits(1);
     between(run, from.host(), "[NONE]")
-        .says("error [FROM]/{hostname}/{namespace}/{type} [FROM] 404");
+        .says("error [FROM]/{hostname}/{namespace}/{type} http://[FROM]/v2/_catalog 404");
 }
 
 /// A transfer through an air gap changes no byte.

@@ -136,7 +136,7 @@ fn amazon_needs_an_existing_repository() {
     let user = User::of(&registry, "acme/other");
     let run = push(&user, &registry, &format!("{host}/acme/demo-other/demo")).exits(1);
     run.says(&format!(
-        "error registry.example.net/acme/demo 1.0.0 {host}/acme/demo-other/demo 404 NAME_UNKNOWN http://{host}/v2/acme/demo-other/demo/blobs/uploads/"
+        "error registry.example.net/acme/demo 1.0.0 {host}/acme/demo-other/demo http://{host}/v2/acme/demo-other/demo/blobs/uploads/ 404 NAME_UNKNOWN"
     ));
 }
 

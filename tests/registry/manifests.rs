@@ -137,7 +137,7 @@ fn a_registry_that_refuses_the_artifact_type_is_an_error_with_its_reason() {
         .quirks(|quirks| quirks.types = Some(GITLAB_OLD))
         .start();
     let run = Pusher::new(&PLATFORMS).push(&registry, &[]).exits(1);
-    run.says("error registry.opentofu.org/acme/demo 1.0.0 HOST/acme/demo platform manifest HOST 400 MANIFEST_INVALID application/vnd.opentofu.provider-target");
+    run.says("error registry.opentofu.org/acme/demo 1.0.0 HOST/acme/demo platform manifest 400 MANIFEST_INVALID application/vnd.opentofu.provider-target");
     assert_eq!(tags(&registry, NAME), Vec::<String>::new());
 }
 
@@ -174,7 +174,8 @@ fn every_error_of_an_immutable_tag_is_understood() {
         let (pusher, registry) = with_one_platform(etags);
         registry.always(moves, Fault::Answer(Answer::error(status, code, message)));
         let run = pusher.push(&registry, &[]).exits(1);
-        let says = format!("  HOST/acme/demo:1.0.0\n  answered {status} ({code}: {message})\n");
+        let from = "  HOST/acme/demo:1.0.0\n  from http://HOST/v2/acme/demo/manifests/1.0.0\n";
+        let says = format!("{from}  answered {status} ({code}: {message})\n");
         assert!(run.stderr.contains(&says), "{}", run.stderr);
         assert!(run.stderr.contains("hint: "), "{}", run.stderr);
     };

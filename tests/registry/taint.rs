@@ -97,7 +97,7 @@ async fn a_redirect_target_cannot_request_the_password() {
                 &format!("{arguments} {PROVIDER}{version} --from STORE"),
             );
             told.exits(1).says(&format!(
-                "error {of} [REGISTRY]/acme/demo {what} registry [REGISTRY] http://[OTHER]/storage {status} UNAUTHORIZED tried no"
+                "error {of} [REGISTRY]/acme/demo {what} registry [REGISTRY] tried no http://[OTHER]/storage {status} UNAUTHORIZED"
             ));
             assert_untouched(&registry);
         }
@@ -116,7 +116,7 @@ async fn an_upload_host_cannot_request_the_password() {
     registry.always(elsewhere, Fault::Answer(trap(&registry)));
     let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
     let told = run(&registry, &user, &push).exits(1);
-    told.says("error [REGISTRY]/acme/demo registry [REGISTRY] http://[OTHER]/upload?… 401 UNAUTHORIZED tried no");
+    told.says("error [REGISTRY]/acme/demo registry [REGISTRY] tried no http://[OTHER]/upload?… 401 UNAUTHORIZED");
     assert_untouched(&registry);
 }
 

@@ -54,17 +54,13 @@ impl Lists {
         entries: impl Iterator<Item = &'e str>,
         contents: &Contents,
     ) -> Result<Option<Self>, oci::Error> {
-        let mut index = format!(r#"{{"schemaVersion":2,"mediaType":"{INDEX}","manifests":["#);
-        let mut count = 0;
-        for entry in entries {
-            index.push_str(if count == 0 { "" } else { "," });
-            index.push_str(entry);
-            count += 1;
-        }
-        index.push_str("]}");
+        let entries: Vec<&str> = entries.collect();
+        let (count, entries) = (entries.len(), entries.join(","));
+        let index =
+            format!(r#"{{"schemaVersion":2,"mediaType":"{INDEX}","manifests":[{entries}]}}"#);
         let mut head = tar::member(tar::INDEX, index.as_bytes());
         let mut longest = index.len();
-        drop(index);
+        drop((index, entries));
         let contents = serde_json::to_vec(contents)?;
         longest = longest.max(contents.len());
         head.extend(tar::member(tar::CONTENTS, &contents));
@@ -76,12 +72,11 @@ impl Lists {
     /// Where blobs of these sizes are behind the lists, and the size of the file.
     pub fn members(&self, blobs: impl Iterator<Item = (Key, u64)>) -> (Vec<Member>, u64) {
         let mut at = self.0.len() as u64;
-        let members = blobs.map(|(key, size)| {
-            let member = Member { key, size, at };
+        let mut members = Vec::new();
+        for (key, size) in blobs {
+            members.push(Member { key, size, at });
             at += tar::length(size);
-            member
-        });
-        let members = members.collect();
+        }
         (members, at + tar::END)
     }
 }
@@ -89,8 +84,7 @@ impl Lists {
 impl Member {
     /// Its digest and size.
     pub fn expected(&self) -> Expected {
-        let digest = Digest::from_sha256(self.key);
-        let size = self.size;
+        let (digest, size) = (Digest::from_sha256(self.key), self.size);
         Expected { digest, size }
     }
 

@@ -1,8 +1,8 @@
-//! Why a text is not the address of a store, and why a provider has no place in one.
+//! Why a text is not the address of a store, why a provider has no place in one, and what helps.
 
 use super::super::known;
 use crate::address::{self, ProviderAddr};
-use crate::error::{Category, printable};
+use crate::error::{Category, Hint, printable};
 use crate::shown::Shown;
 use crate::template;
 
@@ -79,6 +79,35 @@ impl AddressError {
         Self::NotStore {
             text: text.to_owned(),
             expected: expected.to_owned(),
+        }
+    }
+}
+
+impl Hint for AddressError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Repository(error) => error.hint(),
+            Self::Levels(error) => error.hint(),
+            Self::User { .. } => Some("`tfoci login REGISTRY` stores them".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl Hint for MappingError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Template(error) => error.hint(),
+            Self::Levels(error) => error.hint(),
+            Self::OneRepository { .. } => Some(
+                "put `{hostname}/{namespace}/{type}` into a registry's address; a directory is `oci-layout:DIR`"
+                    .to_owned(),
+            ),
+            Self::NoType { .. } => Some(
+                "add `{type}` to the template; or, for this one repository, `--exact-repository`"
+                    .to_owned(),
+            ),
+            Self::Address(_) => None,
         }
     }
 }

@@ -43,10 +43,8 @@ impl Layout {
         let mut found = Layouts::default();
         let mut subdirectories = |path: &Path, found: &mut Layouts| {
             let within = disk::subdirectories_within(path, &mut left)?;
-            let within = within.ok_or_else(|| Error::TooManyEntries {
-                path: root.to_owned(),
-                limit: MOST_ENTRIES,
-            })?;
+            let (path, limit) = (root.to_owned(), MOST_ENTRIES);
+            let within = within.ok_or(Error::TooManyEntries { path, limit })?;
             found.unfinished.extend(within.broken_links);
             Ok::<_, Error>(within.names)
         };

@@ -1,13 +1,14 @@
 //! Errors and headers in the answers of a registry.
 
+use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, LINK};
 use serde::Deserialize;
 use url::Url;
 
-use super::super::{Error, Requested};
 use super::headers;
 use crate::error::printable;
 use crate::http::Answer;
+use crate::store::{Breach, Declined, Error, Requested};
 
 /// What shows that a host is no registry, if it answers with something for people.
 pub(super) const PAGE: &str = "it answers with a web page";
@@ -32,16 +33,22 @@ pub(super) fn is_page(answer: &Answer) -> bool {
     media_type(answer).eq_ignore_ascii_case("text/html")
 }
 
+/// Whether an answer refuses the credentials, or asks for some.
+pub(super) fn is_refusal(answer: &Answer) -> bool {
+    matches!(
+        answer.status(),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
+    )
+}
+
 /// The registry's explanation of a failure, in one line and without secrets.
 pub(super) fn text(answer: &Answer) -> String {
     let body = answer.body();
     let mut errors = errors(body);
     if errors.is_empty() {
         // Some registries send the error itself.
-        let itself = serde_json::from_slice(body).ok();
-        errors.extend(
-            itself.filter(|item: &ErrorItem| !item.code.is_empty() || !item.message.is_empty()),
-        );
+        errors.extend(serde_json::from_slice::<ErrorItem>(body));
+        errors.retain(|item| !item.code.is_empty() || !item.message.is_empty());
     }
     if errors.is_empty() {
         if body.trim_ascii_start().starts_with(b"<") {
@@ -51,25 +58,32 @@ pub(super) fn text(answer: &Answer) -> String {
         let line = text.lines().next().unwrap_or_default().trim();
         return printable(&answer.hide(line));
     }
-    let items = errors
-        .iter()
-        .map(|item| match (item.code.as_str(), item.message.as_str()) {
-            ("", message) => message.to_owned(),
-            (code, "") => code.to_owned(),
-            (code, message) => format!("{code}: {message}"),
-        });
+    let items = errors.iter().map(|ErrorItem { code, message }| {
+        let separator = if code.is_empty() || message.is_empty() {
+            ""
+        } else {
+            ": "
+        };
+        format!("{code}{separator}{message}")
+    });
     printable(&answer.hide(&items.collect::<Vec<_>>().join("; ")))
 }
 
 /// Turns an answer that is not a success into an error.
 pub(super) fn failure(what: Requested, answer: &Answer) -> Error {
-    let status = answer.status().as_u16();
-    Error::Registry {
-        what,
+    match answer.status() == StatusCode::BAD_REQUEST && wants_tls(answer.body()) {
+        true => declined(Declined::PlainHttp(what), answer),
+        false => declined(Declined::Request(what), answer),
+    }
+}
+
+/// The error of a registry that does not do what it was asked for.
+pub(super) fn declined(declined: Declined, answer: &Answer) -> Error {
+    Error::Declined {
+        declined,
         url: answer.shown(),
-        status,
+        status: answer.status().as_u16(),
         answer: text(answer),
-        wants_tls: status == 400 && wants_tls(answer.body()),
     }
 }
 
@@ -109,16 +123,20 @@ pub(super) fn media_type(answer: &Answer) -> String {
 }
 
 /// The URL of the next page of a list; `None` on the last page.
-pub(super) fn next_page(answer: &Answer, what: Requested) -> Result<Option<Url>, Error> {
+pub(super) fn next_page(answer: &Answer) -> Result<Option<Url>, Error> {
     let links = answer.headers(LINK).join(", ");
     if links.is_empty() {
         return Ok(None);
     }
     let next = headers::next_page(&links, answer.url());
-    next.map(Some).map_err(|unusable| Error::BadLink {
-        what,
-        origin: answer.url().origin().ascii_serialization(),
-        received: answer.shown_reference(&unusable.received),
-        is_foreign: unusable.is_foreign,
+    let origin = answer.url().origin().ascii_serialization();
+    next.map(Some).map_err(|unusable| Error::Protocol {
+        breach: match unusable.is_foreign {
+            true => Breach::ForeignLink,
+            false => Breach::Link,
+        },
+        expected: format!("the next page in a `Link` with <URL> at {origin}"),
+        received: answer.shown_reference(&unusable.received).to_string(),
+        url: answer.shown(),
     })
 }

@@ -3,8 +3,7 @@
 //! The first request goes out without credentials, and the challenge in its answer names the scheme. From then on a token is
 //! fetched before the first request of each scope, once for all tasks that wait for it, and renewed shortly before it expires.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -13,13 +12,16 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::super::Error;
 use super::headers::{self, AuthScheme};
+use super::scope::{Scope, Token};
+use super::session::Session;
+use super::{Error, answer};
 use crate::credentials::Credential;
-use crate::http::{Answer, Authorization, Http, Payload, Request, Retry, authority};
+use crate::http::{Answer, Authorization, Payload, Request, Retry, authority};
 use crate::jobs::locked;
 use crate::json::{self, Object};
 use crate::secret::Secret;
+use crate::store::Breach;
 
 /// The largest answer of a token server in bytes ([clients: authentication flow](crate::clients#authentication-flow)).
 const LARGEST_TOKEN: u64 = 128 << 10;
@@ -30,73 +32,7 @@ const DEFAULT_LIFE: u64 = 60;
 /// How long before its end a token is renewed, so that it does not expire during a request.
 const MARGIN: Duration = Duration::from_secs(10);
 
-/// The actions on repositories that a token must allow.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Scope(Vec<String>);
-
-impl Scope {
-    /// No repository, as for `GET /v2/`.
-    pub(super) fn none() -> Self {
-        Self(Vec::new())
-    }
-
-    /// The list of the registry's repositories.
-    pub(super) fn catalog() -> Self {
-        Self(vec!["registry:catalog:*".to_owned()])
-    }
-
-    pub(super) fn pull(name: &str) -> Self {
-        Self(vec![format!("repository:{name}:pull")])
-    }
-
-    pub(super) fn push(name: &str) -> Self {
-        Self(vec![format!("repository:{name}:pull,push")])
-    }
-
-    pub(super) fn delete(name: &str) -> Self {
-        Self(vec![format!("repository:{name}:pull,push,delete")])
-    }
-
-    /// Adds reading another repository, which a mount needs.
-    pub(super) fn and_pull(mut self, name: &str) -> Self {
-        self.0.push(format!("repository:{name}:pull"));
-        self
-    }
-}
-
-/// The scheme that a registry's last challenge named, shared by its repositories; `None` before the first challenge.
-pub(super) type SharedScheme = Arc<Mutex<Option<AuthScheme>>>;
-
-struct Token {
-    secret: Authorization,
-    until: Instant,
-}
-
-/// The state of authentication to one registry.
-pub(super) struct Auth {
-    http: Http,
-    base: Url,
-    credential: Mutex<Option<Arc<Credential>>>,
-    scheme: SharedScheme,
-    tokens: tokio::sync::Mutex<HashMap<Scope, Token>>,
-}
-
-impl Auth {
-    pub(super) fn new(
-        http: Http,
-        base: Url,
-        credential: Option<Credential>,
-        scheme: SharedScheme,
-    ) -> Self {
-        Self {
-            http,
-            base,
-            credential: Mutex::new(credential.map(Arc::new)),
-            scheme,
-            tokens: tokio::sync::Mutex::default(),
-        }
-    }
-
+impl Session {
     pub(super) fn credential(&self) -> Option<Arc<Credential>> {
         locked(&self.credential).clone()
     }
@@ -113,20 +49,19 @@ impl Auth {
 
     /// The secret for a scope; `None` before the first challenge, and where there is no credential.
     pub(super) async fn secret(&self, scope: &Scope) -> Result<Option<Authorization>, Error> {
-        let scheme = locked(&self.scheme).clone();
+        let scheme = locked(&self.host.scheme).clone();
         match scheme {
             None => Ok(None),
             Some(AuthScheme::Basic) => Ok(self.basic()),
-            Some(AuthScheme::Bearer { realm, service }) => self
-                .token(scope, &realm, service.as_deref())
-                .await
-                .map(Some),
+            Some(AuthScheme::Bearer { realm, service }) => {
+                Ok(Some(self.token(scope, &realm, service.as_deref()).await?))
+            }
         }
     }
 
     /// Whether the registry has sent a challenge.
     pub(super) fn was_challenged(&self) -> bool {
-        locked(&self.scheme).is_some()
+        locked(&self.host.scheme).is_some()
     }
 
     /// Whether an answer came from the registry's own scheme, host and port. Only the challenge in such an answer counts: a
@@ -137,7 +72,7 @@ impl Auth {
 
     /// Whether the registry wants a token of its token server.
     pub(super) fn has_tokens(&self) -> bool {
-        matches!(*locked(&self.scheme), Some(AuthScheme::Bearer { .. }))
+        matches!(*locked(&self.host.scheme), Some(AuthScheme::Bearer { .. }))
     }
 
     /// Reads the challenge of an answer. `false` if sending the request again would not help.
@@ -152,11 +87,16 @@ impl Auth {
         }
         let challenges = answer.headers(WWW_AUTHENTICATE);
         let wanted = headers::scheme(challenges.iter().map(String::as_str), &self.base);
-        let wanted = wanted.map_err(|unusable| Error::Realm {
-            host: self.host(),
-            received: unusable.0.map(|realm| answer.shown_reference(&realm)),
+        let wanted = wanted.map_err(|unusable| Error::Protocol {
+            breach: Breach::Realm,
+            expected: "a token server with an https URL without a user name".to_owned(),
+            received: match unusable.0 {
+                Some(realm) => answer.shown_reference(&realm).to_string(),
+                None => "none".to_owned(),
+            },
+            url: answer.shown(),
         })?;
-        locked(&self.scheme).clone_from(&wanted);
+        locked(&self.host.scheme).clone_from(&wanted);
         match wanted {
             None => Ok(false),
             // Concurrent requests without credentials may all get a challenge; each of them is sent again.
@@ -166,13 +106,10 @@ impl Auth {
             }
             Some(AuthScheme::Bearer { .. }) => {
                 // A token may be revoked before it expires. If the map has another one, another task has renewed it.
+                let is_used =
+                    |of: &Scope, token: &Token| of == scope && Some(&token.secret) == used;
                 let mut tokens = self.tokens.lock().await;
-                if tokens
-                    .get(scope)
-                    .is_some_and(|token| Some(&token.secret) == used)
-                {
-                    tokens.remove(scope);
-                }
+                tokens.retain(|scope, token| !is_used(scope, token));
                 Ok(true)
             }
         }
@@ -189,10 +126,8 @@ impl Auth {
         }
         // Locked while fetching, so that tasks that wait for the same token share it.
         let mut tokens = self.tokens.lock().await;
-        if let Some(token) = tokens
-            .get(scope)
-            .filter(|token| token.until > Instant::now())
-        {
+        let known = tokens.get(scope);
+        if let Some(token) = known.filter(|token| token.until > Instant::now()) {
             return Ok(token.secret.clone());
         }
         let request = || self.token_request(scope, realm, service);
@@ -200,7 +135,7 @@ impl Auth {
         let (status, url) = (answer.status(), answer.url().clone());
         let refused = |text| self.refused(&url, status, text);
         if !status.is_success() {
-            return Err(refused(super::answer::text(&answer)));
+            return Err(refused(answer::text(&answer)));
         }
         let refused = || refused(String::new());
         let body = Zeroizing::new(answer.into_body());
@@ -209,13 +144,11 @@ impl Auth {
         let life = Duration::from_secs(life.unwrap_or(DEFAULT_LIFE).min(24 * 3600));
         let secret = Authorization::bearer(&text);
         let until = Instant::now() + life.saturating_sub(MARGIN).max(life / 2);
-        tokens.insert(
-            scope.clone(),
-            Token {
-                secret: secret.clone(),
-                until,
-            },
-        );
+        let token = Token {
+            secret: secret.clone(),
+            until,
+        };
+        tokens.insert(scope.clone(), token);
         Ok(secret)
     }
 
@@ -260,10 +193,6 @@ impl Auth {
             status: status.as_u16(),
             answer,
         }
-    }
-
-    pub(super) fn host(&self) -> String {
-        authority(&self.base).unwrap_or_default()
     }
 }
 

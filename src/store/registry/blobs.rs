@@ -1,17 +1,18 @@
-//! Blobs: whether a repository has them, and writing them, by a mount from another repository of the registry or by an [`Upload`].
-//!
-//! An upload is one POST and one PUT of known length. Some registries abort a long PUT, and some proxies in front of registries
-//! refuse it. The blob is then uploaded in chunks ([`ChunkedUpload`]): from the start if the registry is known to need them, and
-//! never if it is known to corrupt them.
+//! Blobs: whether a repository has them, reading them from any offset, and writing them, by a mount from another repository of the registry or by an
+//! [`Upload`].
 
+use reqwest::header::RANGE;
 use reqwest::{Method, StatusCode};
+use url::Url;
 
-use super::auth::Scope;
+use super::scope::Scope;
+use super::session::Session;
 use super::upload::Upload;
-use super::{Error, Registry, Repository};
-use crate::blob::{BlobInfo, BlobLocation, BlobSource};
+use super::{Error, Registry};
+use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Opened, ReadError};
 use crate::event::{Event, Transfer};
-use crate::http::Request;
+use crate::http::{Answer, Request, SMALL};
+use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
 use crate::store::{PutError, Requested};
 
@@ -24,73 +25,53 @@ pub enum Lookup {
     Never,
 }
 
-impl Registry {
+impl Session {
     /// The size of a blob, or the expected one if the registry does not say it; `None` if there is no such blob.
+    async fn size(&self, expected: &Expected, scope: Scope) -> Result<Option<u64>, Error> {
+        let part = format!("blobs/{}", expected.digest);
+        let answer = self.ask(Method::HEAD, &part, scope, |request| request);
+        let found = self.found(Requested::Blob, answer.await?)?;
+        Ok(found.map(|answer| answer.content_length().unwrap_or(expected.size)))
+    }
+
     pub(in crate::store) async fn stored_size(
         &self,
-        repository: &Repository,
         expected: &Expected,
     ) -> Result<Option<u64>, Error> {
-        self.size(repository, expected, Scope::pull).await
+        self.size(expected, Scope::pull(self.name())).await
     }
 
-    async fn size(
-        &self,
-        repository: &Repository,
-        expected: &Expected,
-        scope: impl FnOnce(&str) -> Scope,
-    ) -> Result<Option<u64>, Error> {
-        let (session, name) = self.locate(repository).await?;
-        let url = session.url(name, &format!("blobs/{}", expected.digest))?;
-        let request = || Request::new(Method::HEAD, url.clone(), &session.base);
-        let answer = self.send(&session, &scope(name), request).await?;
-        match answer.status() {
-            StatusCode::NOT_FOUND => Ok(None),
-            status if status.is_success() => Ok(answer.content_length().or(Some(expected.size))),
-            _ => Err(session.refusal(Requested::Blob, &answer)),
-        }
-    }
-
-    pub(in crate::store) async fn has_blob(
-        &self,
-        repository: &Repository,
-        expected: &Expected,
-    ) -> Result<bool, Error> {
-        let size = self.size(repository, expected, Scope::push).await?;
+    pub(in crate::store) async fn has_blob(&self, expected: &Expected) -> Result<bool, Error> {
+        let size = self.size(expected, Scope::push(self.name())).await?;
         Ok(size == Some(expected.size))
     }
 
     /// Writes a blob unless the repository has it.
     pub(in crate::store) async fn put_blob<B: BlobSource>(
         &self,
-        repository: &Repository,
         blob: &B,
         lookup: Lookup,
     ) -> Result<Transfer, PutError<B::Failure>> {
         let BlobInfo {
             expected, location, ..
         } = blob.info();
-        let digest = expected.digest;
-        let (session, name) = self.locate(repository).await?;
+        let (digest, name) = (expected.digest, self.name());
         if lookup == Lookup::First
-            && session.known(&digest, name).0.is_none()
-            && self.has_blob(repository, &expected).await?
+            && self.known(&digest).0.is_none()
+            && self.has_blob(&expected).await?
         {
-            session.cache().blobs.insert(digest, name);
+            self.cache().blobs.insert(digest, name);
         }
         // While this task waited for its turn, another one may have uploaded the blob.
-        let _turn = session.host.uploads.enter(digest).await;
-        let (has_it, known) = session.known(&digest, name);
+        let _turn = self.host.uploads.enter(digest).await;
+        let (has_it, known) = self.known(&digest);
         if has_it == Some(true) {
             return Ok(Transfer::Present);
         }
-        let from = location.and_then(|location| mount_source(repository, location));
+        let from = location.and_then(|location| mount_source(&self.repository, location));
         let from = from.map(str::to_owned).or(known);
         let upload = Upload {
-            registry: self,
-            session: &session,
-            repository,
-            name,
+            session: self,
             blob,
             expected,
             from: from.as_deref(),
@@ -108,7 +89,7 @@ impl Registry {
                 shared,
             });
         }
-        session.cache().blobs.insert(digest, name);
+        self.cache().blobs.insert(digest, name);
         Ok(put)
     }
 }
@@ -121,4 +102,90 @@ fn mount_source<'a>(repository: &Repository, location: BlobLocation<'a>) -> Opti
     let (host, name) = other.host_and_name();
     let (here, ours) = repository.host_and_name();
     (host == here && name != ours).then_some(name)
+}
+
+/// A blob that each read requests anew, with `GET` and a range.
+#[derive(Clone, Debug)]
+pub struct RegistryBlob {
+    pub(super) registry: Registry,
+    pub(super) repository: Repository,
+    pub(super) expected: Expected,
+}
+
+impl BlobSource for RegistryBlob {
+    type Failure = Error;
+
+    fn info(&self) -> BlobInfo<'_> {
+        BlobInfo {
+            may_end_early: true,
+            location: Some(BlobLocation::InRegistry(&self.repository)),
+            ..BlobInfo::of(self.expected)
+        }
+    }
+
+    async fn open(&self, from: u64) -> Opened<Error> {
+        let answer = self.request(from).await.map_err(|error| match error {
+            Error::Missing { .. } => blob::Error::Missing.into(),
+            Error::Http(error) => error.into(),
+            error => ReadError::Source(error),
+        })?;
+        blob::received(answer, from, None)
+    }
+}
+
+impl RegistryBlob {
+    /// The URL elsewhere that lets any client read the blob for a while, without credentials; `None` if it gives the bytes itself.
+    ///
+    /// # Errors
+    /// The registry fails.
+    pub async fn elsewhere(&self) -> Result<Option<Url>, Error> {
+        let session = self.registry.session(&self.repository).await?;
+        let (part, scope) = (self.part(), Scope::pull(session.name()));
+        // A registry that gives the bytes itself sends one of them. `HEAD` would lead to a URL that is signed for `HEAD` alone.
+        let first = |request: Request| request.unfollowed().header(RANGE, "bytes=0-0");
+        let answer = session.ask(Method::GET, &part, scope, first).await?;
+        let target = answer.redirect().transpose().ok().flatten();
+        // Redirects within the registry need its authorization.
+        let is_outside = |target: &Url| target.origin() != answer.url().origin();
+        Ok(target.filter(|target| target.scheme() == "https" && is_outside(target)))
+    }
+
+    fn part(&self) -> String {
+        format!("blobs/{}", self.expected.digest)
+    }
+
+    async fn request(&self, from: u64) -> Result<Answer, Error> {
+        let session = self.registry.session(&self.repository).await?;
+        let (part, scope) = (self.part(), Scope::pull(session.name()));
+        if from > 0 {
+            let url = session.url(&part)?.into();
+            session.http.report(Event::Resuming { url, from });
+        }
+        let with = |request: Request| {
+            // A small blob is read at once, so that it does not occupy one of the limited transfers.
+            let request = match self.expected.size {
+                0..=SMALL => request.whole(LARGEST_READ),
+                _ => request.streaming(),
+            };
+            match from {
+                0 => request,
+                _ => request.header(RANGE, &format!("bytes={from}-")),
+            }
+        };
+        let answer = session.ask(Method::GET, &part, scope, with).await?;
+        let is_other_range = answer.status() == StatusCode::PARTIAL_CONTENT
+            && answer.range().map(|range| range.start) != Some(from);
+        if from > 0 && (is_other_range || answer.status() == StatusCode::RANGE_NOT_SATISFIABLE) {
+            // The answer is not the requested range, so all bytes are requested. The answer is dropped first, since it may occupy
+            // one of the limited transfers.
+            drop(answer);
+            return Box::pin(self.request(0)).await;
+        }
+        let missing = || Error::Missing {
+            what: Part::Blob,
+            digest: self.expected.digest,
+        };
+        let found = session.found(Requested::Blob, answer)?;
+        found.ok_or_else(missing)
+    }
 }

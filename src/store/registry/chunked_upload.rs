@@ -11,12 +11,11 @@ use reqwest::header::{CONTENT_RANGE, CONTENT_TYPE, RANGE};
 use reqwest::{Method, StatusCode};
 
 use super::Error;
-use super::upload::{BYTES, Upload, UploadError, UploadSession, with_digest};
-use super::upload_strategy::SMALLEST;
+use super::upload::{BYTES, SMALLEST, Upload, UploadError, UploadSession, with_digest};
 use crate::blob::{BlobSource, Pieces};
 use crate::event::Transfer;
 use crate::http::{Answer, LEAST_FLOW, Payload, Request, Retry, retry_after};
-use crate::store::PutError;
+use crate::store::{Breach, PutError};
 
 /// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
 const LARGEST: usize = 16 << 20;
@@ -48,10 +47,11 @@ impl<B: BlobSource> Upload<'_, B> {
         let required = opened.chunk_min_length.unwrap_or(0);
         let min_length = usize::try_from(required).ok();
         let Some(min_length) = min_length.filter(|length| *length <= LARGEST) else {
-            return Err(UploadError::ModeRefused(Error::LongChunks {
+            return Err(UploadError::ModeRefused(Error::Protocol {
+                breach: Breach::Chunks,
+                expected: format!("chunks of at most {LARGEST} bytes"),
+                received: format!("at least {required} bytes"),
                 url: opened.shown,
-                limit: LARGEST as u64,
-                least: required,
             }));
         };
         let chunked = ChunkedUpload {
@@ -70,7 +70,7 @@ impl<B: BlobSource> ChunkedUpload<'_, B> {
     async fn run(mut self) -> Result<Transfer, UploadError<B::Failure>> {
         // The semaphore is never closed.
         let _permit = match self.length > LONG {
-            true => self.upload.registry.long_chunks.acquire().await.ok(),
+            true => self.upload.session.long_chunks.acquire().await.ok(),
             false => None,
         };
         let pieces = Pieces::of(self.upload.blob).await;
@@ -92,18 +92,16 @@ impl<B: BlobSource> ChunkedUpload<'_, B> {
 
     /// Sends a chunk, and moves the offset by as much as the registry took.
     async fn patch(&mut self, chunk: Bytes) -> Result<(), UploadError<B::Failure>> {
-        let Upload {
-            registry, session, ..
-        } = *self.upload;
+        let session = self.upload.session;
         let sent = chunk.len() as u64;
-        let secret = session.auth.secret(&self.opened.scope).await?;
+        let secret = session.secret(&self.opened.scope).await?;
         let range = format!("{}-{}", self.offset, (self.offset + sent).saturating_sub(1));
         let request = Request::new(Method::PATCH, self.opened.location.clone(), &session.base)
             .header(CONTENT_TYPE, BYTES)
             .header(CONTENT_RANGE, &range)
             .authorization(secret.clone(), &session.base)
             .payload(Payload::Bytes(chunk));
-        let answer = match registry.http.send(request).await {
+        let answer = match session.http.send(request).await {
             Ok(answer) => answer,
             Err(error) if error.is_transient() => {
                 return self.resume_shorter(sent, error.into()).await;
@@ -117,7 +115,7 @@ impl<B: BlobSource> ChunkedUpload<'_, B> {
         }
         let scope = &self.opened.scope;
         let is_renewed = status == StatusCode::UNAUTHORIZED
-            && session.auth.learn(&answer, scope, secret.as_ref()).await?;
+            && session.learn(&answer, scope, secret.as_ref()).await?;
         let error = self.upload.refusal(&answer);
         match (status, retry_after(&answer)) {
             (StatusCode::UNAUTHORIZED, _) if is_renewed => {
@@ -157,17 +155,14 @@ impl<B: BlobSource> ChunkedUpload<'_, B> {
         error: Error,
     ) -> Result<(), UploadError<B::Failure>> {
         let error = self.pause(retry_after, error).await?;
-        let Upload {
-            registry, session, ..
-        } = *self.upload;
+        let session = self.upload.session;
         let request = || Request::new(Method::GET, self.opened.location.clone(), &session.base);
-        let answer = registry.send(session, &self.opened.scope, request).await?;
+        let answer = session.send(&self.opened.scope, request).await?;
         if answer.status().is_success() {
-            self.move_offset(&answer, sent, None, Some(error))
-        } else {
-            let error = self.upload.refusal(&answer);
-            Err(UploadError::Retry(Duration::ZERO, error))
+            return self.move_offset(&answer, sent, None, Some(error));
         }
+        let error = self.upload.refusal(&answer);
+        Err(UploadError::Retry(Duration::ZERO, error))
     }
 
     /// Takes over the offset that an answer names, or `default` if it names none. `cause` is why the last chunk did not arrive.
@@ -184,11 +179,14 @@ impl<B: BlobSource> ChunkedUpload<'_, B> {
         let (least, most) = (self.offset, self.offset + sent);
         let named = answer.header(RANGE).as_deref().and_then(length);
         let received = named.or(default);
-        let error = || Error::Offset {
+        let error = || Error::Protocol {
+            breach: Breach::Other,
+            expected: format!("an upload offset of {least} to {most} bytes"),
+            received: match received {
+                Some(count) => format!("{count} bytes"),
+                None => "no number".to_owned(),
+            },
             url: answer.shown(),
-            least,
-            most,
-            received,
         };
         match received {
             Some(received) if received > most => Err(UploadError::ModeRefused(error())),
@@ -223,13 +221,9 @@ impl<B: BlobSource> ChunkedUpload<'_, B> {
         if self.retry.is_exhausted() {
             return Err(UploadError::ModeRefused(error));
         }
-        let http = &self.upload.registry.http;
-        let failure = error.transient(retry_after);
-        match self
-            .retry
-            .wait(http, self.opened.shown.clone(), failure)
-            .await
-        {
+        let http = &self.upload.session.http;
+        let (shown, failure) = (self.opened.shown.clone(), error.transient(retry_after));
+        match self.retry.wait(http, shown, failure).await {
             true => Ok(error),
             false => Err(error.into()),
         }
@@ -246,16 +240,14 @@ impl<B: BlobSource> ChunkedUpload<'_, B> {
     }
 
     async fn complete(self) -> Result<Transfer, UploadError<B::Failure>> {
-        let Upload {
-            registry, session, ..
-        } = *self.upload;
+        let session = self.upload.session;
         let url = with_digest(self.opened.location, &self.upload.expected.digest);
         let request = || {
             Request::new(Method::PUT, url.clone(), &session.base)
                 .header(CONTENT_TYPE, BYTES)
                 .payload(Payload::Bytes(Bytes::new()))
         };
-        let answer = registry.send(session, &self.opened.scope, request).await?;
+        let answer = session.send(&self.opened.scope, request).await?;
         let status = answer.status();
         if status.is_success() {
             session.cache().chunk = Some(self.length);

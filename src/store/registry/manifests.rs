@@ -7,18 +7,22 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderName, IF_MATCH};
 use reqwest::{Method, StatusCode};
 
 use super::answer;
-use super::auth::Scope;
-use super::manifest_rejection::ManifestRejection;
-use super::{At, Error, Registry, Repository, RepositorySession};
+use super::scope::Scope;
+use super::session::Session;
+use super::{At, Error};
 use crate::blob::{self, Body, ReadError};
 use crate::digest::Digest;
-use crate::http::{Answer, Payload, Request, Retry, authority, retry_after};
-use crate::oci::{Descriptor, INDEX, LARGEST_READ, MANIFEST, Part, RawManifest, Refusal, Tag};
+use crate::http::{Answer, Payload, Request, Retry, retry_after};
+use crate::oci::{Descriptor, LARGEST_READ, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
-use crate::store::Requested;
+use crate::store::{Declined, Requested};
 
 /// The header with the digest of a manifest.
 const CONTENT_DIGEST: HeaderName = HeaderName::from_static("docker-content-digest");
+
+/// What clients accept where a tag leads to.
+const BOTH: &str =
+    "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json";
 
 /// How often a manifest is sent again because the registry does not know a blob: at once, and after a quarter of a second.
 const UNKNOWN_BLOB_RETRIES: u32 = 2;
@@ -41,41 +45,32 @@ pub(super) struct ManifestPut<'a> {
     pub(super) is_repeatable: bool,
 }
 
-impl Registry {
+impl Session {
     /// Reads a manifest and verifies its digest; `None` if there is no such manifest.
     pub(in crate::store) async fn manifest(
         &self,
-        repository: &Repository,
         at: At<'_>,
     ) -> Result<Option<RawManifest>, Error> {
         let what = at.part();
-        let (reference, accept, expected) = match at {
-            At::Tag(tag) => (tag.to_string(), format!("{INDEX}, {MANIFEST}"), None),
-            At::Entry(entry) => {
-                let expected = entry.expected_of(what)?;
-                (
-                    entry.digest.clone(),
-                    entry.media_type.clone(),
-                    Some(expected),
-                )
-            }
+        let expected = match at {
+            At::Tag(_) => None,
+            At::Entry(entry) => Some(entry.expected_of(what)?),
         };
-        let Some(mut answer) = self
-            .request_manifest(Method::GET, repository, &reference, &accept)
-            .await?
-        else {
+        let answer = match at {
+            At::Tag(tag) => self.ask_manifest(Method::GET, tag.as_str(), BOTH).await?,
+            At::Entry(Descriptor {
+                digest, media_type, ..
+            }) => self.ask_manifest(Method::GET, digest, media_type).await?,
+        };
+        let Some(mut answer) = answer else {
             return Ok(None);
         };
         let media_type = answer::media_type(&answer);
         let (bytes, expected) = match expected {
             None => body_by_tag(answer, what).await?,
-            Some(expected) if expected.size > LARGEST_READ => {
-                return Err(Refusal::TooLarge {
-                    what,
-                    limit: LARGEST_READ,
-                    size: expected.size,
-                }
-                .into());
+            Some(Expected { size, .. }) if size > LARGEST_READ => {
+                let limit = LARGEST_READ;
+                return Err(Refusal::TooLarge { what, limit, size }.into());
             }
             Some(expected) => {
                 let body = Body::new(answer.chunks().map_err(ReadError::from));
@@ -93,46 +88,30 @@ impl Registry {
     }
 
     /// Whether the registry has the manifest of an index entry, whose digest is valid.
-    pub(in crate::store) async fn has_manifest(
-        &self,
-        repository: &Repository,
-        entry: &Descriptor,
-    ) -> Result<bool, Error> {
-        let (digest, accept) = (&entry.digest, &entry.media_type);
-        let found = self.request_manifest(Method::HEAD, repository, digest, accept);
+    pub(in crate::store) async fn has_manifest(&self, entry: &Descriptor) -> Result<bool, Error> {
+        let found = self.ask_manifest(Method::HEAD, &entry.digest, &entry.media_type);
         Ok(found.await?.is_some())
     }
 
-    /// The digest that a tag refers to, see [`Registry::tag_target`].
-    pub(in crate::store) async fn digest(
-        &self,
-        repository: &Repository,
-        tag: &Tag,
-    ) -> Result<Option<Digest>, Error> {
-        let target = self.tag_target(repository, tag).await?;
+    /// The digest that a tag refers to, see [`Session::tag_target`].
+    pub(in crate::store) async fn digest(&self, tag: &Tag) -> Result<Option<Digest>, Error> {
+        let target = self.tag_target(tag).await?;
         Ok(target.map(|target| target.digest))
     }
 
     /// The manifest that a tag refers to, without reading it; `None` if there is no such tag.
-    pub(super) async fn tag_target(
-        &self,
-        repository: &Repository,
-        tag: &Tag,
-    ) -> Result<Option<TagTarget>, Error> {
-        let accept = format!("{INDEX}, {MANIFEST}");
-        let answer = self
-            .request_manifest(Method::HEAD, repository, tag.as_str(), &accept)
-            .await?;
+    pub(super) async fn tag_target(&self, tag: &Tag) -> Result<Option<TagTarget>, Error> {
+        let answer = self.ask_manifest(Method::HEAD, tag.as_str(), BOTH).await?;
         let Some(answer) = answer else {
             return Ok(None);
         };
         let digest = match named_digest(&answer) {
             Some(digest) => Some(digest),
             // The answer does not name the digest, so the manifest has to be read.
-            None => self
-                .manifest(repository, At::Tag(tag))
-                .await?
-                .map(|raw| raw.expected.digest),
+            None => {
+                let read = self.manifest(At::Tag(tag)).await?;
+                read.map(|raw| raw.expected.digest)
+            }
         };
         // A weak `ETag` never matches in a conditional request (RFC 9110, 13.1.1).
         let etag = answer.header(ETAG).filter(|etag| etag.starts_with('"'));
@@ -140,18 +119,14 @@ impl Registry {
     }
 
     /// Writes a manifest by its digest.
-    pub(in crate::store) async fn put_manifest(
-        &self,
-        repository: &Repository,
-        manifest: &RawManifest,
-    ) -> Result<(), Error> {
+    pub(in crate::store) async fn put_manifest(&self, manifest: &RawManifest) -> Result<(), Error> {
         let put = ManifestPut {
             reference: &manifest.expected.digest.to_string(),
             manifest,
             if_match: None,
             is_repeatable: true,
         };
-        let rejected = self.put(repository, &put).await?;
+        let rejected = self.put(&put).await?;
         rejected.map_or(Ok(()), |(_, error)| Err(error))
     }
 
@@ -159,13 +134,11 @@ impl Registry {
     /// know that blob for a moment. The request is then repeated.
     pub(super) async fn put(
         &self,
-        repository: &Repository,
         put: &ManifestPut<'_>,
     ) -> Result<Option<(ManifestRejection, Error)>, Error> {
-        let (session, name) = self.locate(repository).await?;
-        let url = session.url(name, &format!("manifests/{}", put.reference))?;
+        let url = self.url(&format!("manifests/{}", put.reference))?;
         let request = || {
-            let mut request = Request::new(Method::PUT, url.clone(), &session.base)
+            let mut request = Request::new(Method::PUT, url.clone(), &self.base)
                 .header(CONTENT_TYPE, &put.manifest.media_type)
                 .payload(Payload::Bytes(put.manifest.bytes.clone()));
             if let Some(etag) = put.if_match {
@@ -176,17 +149,17 @@ impl Registry {
                 false => request.unrepeated(),
             }
         };
-        let scope = Scope::push(name);
+        let scope = Scope::push(self.name());
         let mut retry = Retry::of_conflicts(UNKNOWN_BLOB_RETRIES);
         loop {
-            let (rejection, error) = match self.send(&session, &scope, request).await {
+            let (rejection, error) = match self.send(&scope, request).await {
                 Ok(answer) if answer.status().is_success() => {
                     if put.manifest.part() == Part::Evidence {
-                        session.cache().takes_evidence = Some(true);
+                        self.cache().takes_evidence = Some(true);
                     }
                     return Ok(None);
                 }
-                Ok(answer) => rejection(&session, repository, put, &answer),
+                Ok(answer) => self.rejection(put, &answer),
                 Err(Error::Http(error)) if error.is_transient() => {
                     (ManifestRejection::Unclear(Duration::ZERO), error.into())
                 }
@@ -199,47 +172,46 @@ impl Registry {
     }
 
     /// Deletes a manifest with all of its tags, unless it is gone already.
-    pub(in crate::store) async fn delete(
-        &self,
-        repository: &Repository,
-        digest: &Digest,
-    ) -> Result<(), Error> {
-        let (session, name) = self.locate(repository).await?;
-        let url = session.url(name, &format!("manifests/{digest}"))?;
-        let request = || Request::new(Method::DELETE, url.clone(), &session.base);
-        let answer = self.send(&session, &Scope::delete(name), request).await?;
-        match answer.status() {
-            StatusCode::NOT_FOUND => Ok(()),
-            status if status.is_success() => Ok(()),
-            StatusCode::METHOD_NOT_ALLOWED => Err(Error::NoDeletion {
-                host: authority(&session.base).unwrap_or_default(),
-                answer: answer::text(&answer),
-            }),
-            _ => Err(session.refusal(Requested::Deletion, &answer)),
+    pub(in crate::store) async fn delete(&self, digest: &Digest) -> Result<(), Error> {
+        let (part, scope) = (format!("manifests/{digest}"), Scope::delete(self.name()));
+        let answer = self.ask(Method::DELETE, &part, scope, |request| request);
+        let answer = answer.await?;
+        if answer.status() == StatusCode::METHOD_NOT_ALLOWED {
+            return Err(answer::declined(Declined::Deletion, &answer));
         }
+        self.found(Requested::Deletion, answer).map(drop)
     }
 
     /// Requests a manifest; `None` if there is no such manifest.
-    async fn request_manifest(
+    async fn ask_manifest(
         &self,
         method: Method,
-        repository: &Repository,
         reference: &str,
         accept: &str,
     ) -> Result<Option<Answer>, Error> {
-        let (session, name) = self.locate(repository).await?;
-        let url = session.url(name, &format!("manifests/{reference}"))?;
-        let request = || {
-            Request::new(method.clone(), url.clone(), &session.base)
-                .header(ACCEPT, accept)
-                .whole(LARGEST_READ)
-        };
-        let answer = self.send(&session, &Scope::pull(name), request).await?;
-        match answer.status() {
-            StatusCode::NOT_FOUND => Ok(None),
-            status if status.is_success() => Ok(Some(answer)),
-            _ => Err(session.refusal(Requested::Manifest, &answer)),
+        let (part, scope) = (format!("manifests/{reference}"), Scope::pull(self.name()));
+        let with = |request: Request| request.header(ACCEPT, accept).whole(LARGEST_READ);
+        let answer = self.ask(method, &part, scope, with).await?;
+        self.found(Requested::Manifest, answer)
+    }
+
+    /// Why the registry rejects a manifest, and the error for it.
+    fn rejection(&self, put: &ManifestPut<'_>, answer: &Answer) -> (ManifestRejection, Error) {
+        let rejection = ManifestRejection::read(answer.status().as_u16(), answer.body());
+        let part = put.manifest.part();
+        if part == Part::Evidence && rejection == ManifestRejection::MediaType {
+            self.cache().takes_evidence = Some(false);
         }
+        let error = match rejection {
+            ManifestRejection::MediaType => answer::declined(Declined::MediaType(part), answer),
+            ManifestRejection::Immutable => {
+                let (repository, reference) = (self.repository.clone(), put.reference.to_owned());
+                answer::declined(Declined::TagMove(repository, reference), answer)
+            }
+            _ => self.refusal(Requested::NewManifest, answer),
+        };
+        let unclear = retry_after(answer).map(ManifestRejection::Unclear);
+        (unclear.unwrap_or(rejection), error)
     }
 }
 
@@ -266,34 +238,116 @@ fn named_digest(answer: &Answer) -> Option<Digest> {
     named.sha256().is_some().then_some(named)
 }
 
-/// Why a registry rejects a manifest, and the error for it.
-fn rejection(
-    session: &RepositorySession,
-    repository: &Repository,
-    put: &ManifestPut<'_>,
-    answer: &Answer,
-) -> (ManifestRejection, Error) {
-    let status = answer.status().as_u16();
-    let rejection = ManifestRejection::read(status, answer.body());
-    let part = put.manifest.part();
-    if part == Part::Evidence && rejection == ManifestRejection::MediaType {
-        session.cache().takes_evidence = Some(false);
+/// Why a registry rejects a manifest. The OCI distribution specification has one error code for it, `MANIFEST_INVALID`; registries answer differently:
+///
+/// | | media types | immutable tags |
+/// | --- | --- | --- |
+/// | GitLab | 400 `MANIFEST_INVALID`, "unknown media type" | |
+/// | Quay | 415, or 400 `MANIFEST_INVALID` | |
+/// | ECR | 405 `UNSUPPORTED` | 400 `TAG_INVALID`, `ImageTagAlreadyExistsException` |
+/// | Harbor | | 412 or 403, "configured as immutable" |
+/// | Nexus | | 400, "does not allow updating" |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ManifestRejection {
+    /// The registry does not support its media types.
+    MediaType,
+    /// The tag exists, and the registry does not allow to change it.
+    Immutable,
+    /// The tag does not have the `ETag` that the request named.
+    Precondition,
+    /// A transient failure, with how long the registry asks to wait: the request may or may not have taken effect.
+    Unclear(Duration),
+    /// It refers to a blob that the repository lacks.
+    UnknownBlob,
+    /// Any other reason.
+    Other,
+}
+
+impl ManifestRejection {
+    /// Reads the answer to a request that wrote a manifest.
+    pub(super) fn read(status: u16, body: &[u8]) -> Self {
+        let has = |codes: &[&str]| answer::has_code(body, codes);
+        let text = String::from_utf8_lossy(body).to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
+        let immutable = [
+            "immutab",
+            "imagetagalreadyexists",
+            "cannot be overwritten",
+            "does not allow updating",
+        ];
+        let is_about_media_types = || {
+            has(&["MANIFEST_INVALID", "UNSUPPORTED"])
+                || says(&["media type", "mediatype", "artifact type", "artifacttype"])
+        };
+        match status {
+            400 | 403 | 405 | 409 | 412 if says(&immutable) => Self::Immutable,
+            412 => Self::Precondition,
+            // A missing blob has the same status.
+            400 | 404 | 422 if has(&["MANIFEST_BLOB_UNKNOWN", "BLOB_UNKNOWN"]) => Self::UnknownBlob,
+            // Quay reports missing blobs under the code that other registries use for media types.
+            400 | 404 | 422 if says(&["unknown blob", "blob unknown"]) => Self::UnknownBlob,
+            405 | 415 => Self::MediaType,
+            400 | 406 | 422 if is_about_media_types() => Self::MediaType,
+            _ => Self::Other,
+        }
     }
-    let error = match rejection {
-        ManifestRejection::MediaType => Error::Unwelcome {
-            what: part,
-            host: authority(&session.base).unwrap_or_default(),
-            status,
-            answer: answer::text(answer),
-        },
-        ManifestRejection::Immutable => Error::Immutable {
-            repository: repository.clone(),
-            reference: put.reference.to_owned(),
-            status,
-            answer: answer::text(answer),
-        },
-        _ => session.refusal(Requested::NewManifest, answer),
-    };
-    let unclear = retry_after(answer).map(ManifestRejection::Unclear);
-    (unclear.unwrap_or(rejection), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ManifestRejection::{Immutable, MediaType, Other, Precondition, UnknownBlob};
+    use super::*;
+
+    #[track_caller]
+    fn assert_read(status: u16, [code, message]: [&str; 2], expected: ManifestRejection) {
+        let body = serde_json::json!({"errors": [{"code": code, "message": message}]});
+        let read = ManifestRejection::read(status, body.to_string().as_bytes());
+        assert_eq!(read, expected, "{status} {code} {message}");
+    }
+
+    #[test]
+    fn unsupported_media_types() {
+        let unknown = "unknown media type: text/plain";
+        assert_read(400, ["MANIFEST_INVALID", unknown], MediaType);
+        assert_read(400, ["UNKNOWN", unknown], MediaType);
+        assert_read(415, ["MANIFEST_INVALID", "schema unsupported"], MediaType);
+        assert_read(405, ["UNSUPPORTED", "Invalid parameter"], MediaType);
+        assert_eq!(
+            ManifestRejection::read(400, b"unsupported mediaType\n"),
+            MediaType
+        );
+    }
+
+    #[test]
+    fn immutable_tags() {
+        let ecr = "The image tag '1.0.0' already exists in the 'acme/demo' repository and cannot be overwritten because the repository is immutable.";
+        let harbor = "Failed to process request due to 'acme/demo:1.0.0' configured as immutable.";
+        let nexus = "repository does not allow updating assets";
+        assert_read(400, ["TAG_INVALID", ecr], Immutable);
+        assert_read(400, ["ImageTagAlreadyExistsException", ""], Immutable);
+        assert_read(403, ["DENIED", harbor], Immutable);
+        assert_read(409, ["CONFLICT", harbor], Immutable);
+        assert_read(412, ["PRECONDITION", harbor], Immutable);
+        assert_read(400, ["UNKNOWN", nexus], Immutable);
+        assert_read(412, ["PRECONDITION", "the tag was moved"], Precondition);
+        assert_eq!(ManifestRejection::read(412, b""), Precondition);
+    }
+
+    #[test]
+    fn other_reasons() {
+        let unknown = "blob unknown to registry";
+        assert_read(400, ["MANIFEST_BLOB_UNKNOWN", unknown], UnknownBlob);
+        assert_read(404, ["MANIFEST_BLOB_UNKNOWN", unknown], UnknownBlob);
+        assert_read(
+            400,
+            ["MANIFEST_INVALID", "Unknown blob `sha256:0`"],
+            UnknownBlob,
+        );
+        assert_read(400, ["TAG_INVALID", "the tag has a wrong form"], Other);
+        assert_read(400, ["", "it went wrong"], Other);
+        assert_read(403, ["DENIED", "access is denied"], Other);
+        assert_read(404, ["NAME_UNKNOWN", "there is no media type"], Other);
+        assert_read(500, ["MANIFEST_INVALID", "unknown media type"], Other);
+        assert_eq!(ManifestRejection::read(400, b""), Other);
+    }
 }

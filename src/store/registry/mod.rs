@@ -6,41 +6,42 @@
 //! Writing: a blob is mounted if the registry has it in another repository. Otherwise it is uploaded with one POST and one PUT
 //! of known length, or in chunks if the PUT fails. Manifests are written by digest, and the tag last.
 //!
-//! The name of a repository begins with the host of its registry, so one store serves all registries that a template names.
+//! The name of a repository begins with the host of its registry, so one store serves all registries that a template names. Each
+//! repository in work has a [`Session`], which makes all requests.
 
 mod answer;
 mod auth;
 mod blobs;
 mod cache;
-mod catalog;
 mod chunked_upload;
-mod download;
 pub mod headers;
-mod manifest_rejection;
+mod lists;
 mod manifests;
-mod pages;
-mod referrers;
+mod scope;
 mod session;
 mod tag_moves;
-mod tags;
 mod upload;
-mod upload_strategy;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
+use url::Url;
 
 use super::{At, Error, Move, Tagged};
-use crate::credentials::Credentials;
+use crate::credentials::{Credential, Credentials};
 use crate::http::Http;
 use crate::jobs::locked;
 use crate::oci::Repository;
 use crate::release::Expected;
-pub use blobs::Lookup;
-pub use download::RegistryBlob;
+use crate::store::known::KnownRegistry;
+pub use blobs::{Lookup, RegistryBlob};
 
-use session::{Host, RepositorySession, RepositorySessions};
+use session::{Host, Session};
+
+/// The most sessions that are kept, more than there are repositories in work at once. A repository whose session was dropped
+/// costs another token.
+const MOST_SESSIONS: usize = 64;
 
 /// All registries. Clones share connections, credentials and the detected features of each registry.
 #[derive(Clone)]
@@ -49,8 +50,9 @@ pub struct Registry {
     credentials: Credentials,
     /// Whether credentials that a registry refuses are read again.
     renews: bool,
-    hosts: Arc<Mutex<HashMap<String, Host>>>,
-    sessions: Arc<tokio::sync::Mutex<RepositorySessions>>,
+    hosts: Arc<Mutex<HashMap<String, Arc<Host>>>>,
+    /// Sessions, the oldest first.
+    sessions: Arc<tokio::sync::Mutex<VecDeque<Arc<Session>>>>,
     /// Limits uploads in chunks that are so long that several would take too much memory.
     long_chunks: Arc<Semaphore>,
 }
@@ -87,8 +89,67 @@ impl Registry {
 
     pub(super) fn takes_evidence(&self, repository: &Repository) -> Option<bool> {
         let (host, _) = repository.host_and_name();
-        let hosts = locked(&self.hosts);
-        locked(&hosts.get(host)?.cache).takes_evidence
+        let host = locked(&self.hosts).get(host).cloned();
+        host.and_then(|host| locked(&host.cache).takes_evidence)
+    }
+
+    /// The session for a repository.
+    pub(super) async fn session(&self, repository: &Repository) -> Result<Arc<Session>, Error> {
+        let find = |sessions: &VecDeque<Arc<Session>>| {
+            let mut sessions = sessions.iter();
+            sessions.find(|one| one.repository == *repository).cloned()
+        };
+        if let Some(session) = find(&*self.sessions.lock().await) {
+            return Ok(session);
+        }
+        let (host, name) = repository.host_and_name();
+        let base = self.api(host)?;
+        // Not locked while a credential helper runs: others may read repositories whose credentials are known.
+        let found = self.credentials.for_repository(host, name).await;
+        let chosen = found.as_ref().ok().and_then(Option::as_ref);
+        let found_in = chosen.map(|credential| &credential.found_in);
+        self.credentials.report_use(host, found_in, &self.http);
+        let credential = found?;
+        self.credentials.report_ignored(&self.http);
+        let shared = Arc::clone(locked(&self.hosts).entry(host.to_owned()).or_default());
+        let mut session = self.unshared(repository.clone(), base, credential);
+        session.host = shared;
+        session.renewal = self.renews.then(|| self.credentials.clone());
+        let mut sessions = self.sessions.lock().await;
+        // Another task may have been faster.
+        if let Some(session) = find(&sessions) {
+            return Ok(session);
+        }
+        if sessions.len() == MOST_SESSIONS {
+            sessions.pop_front();
+        }
+        let session = Arc::new(session);
+        sessions.push_back(Arc::clone(&session));
+        Ok(session)
+    }
+
+    /// A session that knows nothing of its registry.
+    fn unshared(
+        &self,
+        repository: Repository,
+        base: Url,
+        credential: Option<Credential>,
+    ) -> Session {
+        Session {
+            repository,
+            base,
+            http: self.http.clone(),
+            credential: Mutex::new(credential.map(Arc::new)),
+            renewal: None,
+            tokens: tokio::sync::Mutex::default(),
+            host: Arc::default(),
+            long_chunks: Arc::clone(&self.long_chunks),
+        }
+    }
+
+    /// The root of the API of a registry.
+    fn api(&self, host: &str) -> Result<Url, Error> {
+        Ok(self.http.base(KnownRegistry::of(host).api_host(host))?)
     }
 }
 

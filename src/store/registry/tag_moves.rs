@@ -5,9 +5,9 @@ use std::time::Duration;
 use futures_util::future;
 use tokio::time::Instant;
 
-use super::manifest_rejection::ManifestRejection;
-use super::manifests::{ManifestPut, TagTarget};
-use super::{Error, Move, Registry, Repository, Tagged};
+use super::manifests::{ManifestPut, ManifestRejection, TagTarget};
+use super::session::Session;
+use super::{Error, Move, Tagged};
 use crate::http::Retry;
 use crate::store::OtherWriters;
 
@@ -22,26 +22,22 @@ const WAIT_FOR_LIKELY: Duration = Duration::from_secs(2);
 /// The most time until a moved tag is read again, even if moving it took longer. Jobs should end.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-impl Registry {
+impl Session {
     /// Moves tags one after the other, each only if it still refers to the expected manifest. It looks at them while the manifests `below` them are
     /// written. Until it is known whether the registry takes evidence, which comes first, it looks at the tag of the evidence alone.
     pub(in crate::store) async fn tag(
         &self,
-        repository: &Repository,
         below: impl Future<Output = Result<(), Error>>,
         moves: &[Move<'_>],
         others: OtherWriters,
     ) -> Result<Tagged, Error> {
         let before = Instant::now();
-        let count = self.takes_evidence(repository).map_or(1, |_| moves.len());
-        let looks = moves
-            .iter()
-            .take(count)
-            .map(|one| self.tag_target(repository, one.tag));
+        let count = self.cache().takes_evidence.map_or(1, |_| moves.len());
+        let looks = moves.iter().take(count).map(|one| self.tag_target(one.tag));
         let (seen, ()) = future::try_join(future::try_join_all(looks), below).await?;
         let mut seen = seen.into_iter();
         for wanted in moves {
-            if self.move_tag(repository, wanted, seen.next()).await? == Tagged::Conflict {
+            if self.move_tag(wanted, seen.next()).await? == Tagged::Conflict {
                 return Ok(Tagged::Conflict);
             }
         }
@@ -60,7 +56,7 @@ impl Registry {
         let is_new = moves.iter().all(|wanted| wanted.was.is_none());
         let unchecked = usize::from(is_new) * moves.len().saturating_sub(1);
         for Move { tag, to, .. } in moves.iter().skip(unchecked) {
-            let now = self.tag_target(repository, tag).await?;
+            let now = self.tag_target(tag).await?;
             if now.is_none_or(|now| now.digest != to.expected.digest) {
                 return Ok(Tagged::Conflict);
             }
@@ -72,7 +68,6 @@ impl Registry {
     /// lost, that attempt may have moved the tag, and another writer may have moved it since.
     async fn move_tag(
         &self,
-        repository: &Repository,
         Move { tag, to, was }: &Move<'_>,
         mut seen: Option<Option<TagTarget>>,
     ) -> Result<Tagged, Error> {
@@ -82,7 +77,7 @@ impl Registry {
         loop {
             let target = match seen.take() {
                 Some(target) => target,
-                None => self.tag_target(repository, tag).await?,
+                None => self.tag_target(tag).await?,
             };
             let now = target.as_ref().map(|target| &target.digest);
             // If the tag is to be moved to where it already was, the manifest is damaged and is written again.
@@ -99,7 +94,7 @@ impl Registry {
                 if_match: etag.as_deref().filter(|_| uses_etag),
                 is_repeatable: false,
             };
-            let Some((rejection, error)) = self.put(repository, &put).await? else {
+            let Some((rejection, error)) = self.put(&put).await? else {
                 return Ok(Tagged::Moved);
             };
             let retry_after = match rejection {
@@ -111,15 +106,12 @@ impl Registry {
                 }
                 // A proxy may have repeated the request: the registry then refuses the tag as immutable although the
                 // first request moved it.
-                ManifestRejection::Immutable
-                    if self.digest(repository, tag).await? == Some(ours) =>
-                {
+                ManifestRejection::Immutable if self.digest(tag).await? == Some(ours) => {
                     return Ok(Tagged::Moved);
                 }
                 _ => return Err(error),
             };
-            let (session, name) = self.locate(repository).await?;
-            let url = session.url(name, &format!("manifests/{tag}"))?;
+            let url = self.url(&format!("manifests/{tag}"))?;
             let failure = error.transient(retry_after);
             if !retry.wait(&self.http, url, failure).await {
                 return Err(error);

@@ -1,5 +1,9 @@
-//! Upload sessions: how they begin, and the upload of a blob in one request.
+//! Uploads: how they begin, the upload of a blob in one request, and the choice between that and [chunks](super::chunked_upload).
+//!
+//! An upload is one POST and one PUT of known length. Some registries abort a long PUT, and some proxies in front of registries
+//! refuse it. The blob is then uploaded in chunks: from the start if the registry is known to need them, and never if it is known to corrupt them.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -8,18 +12,17 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, LOCATION};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
-use super::auth::Scope;
-use super::upload_strategy::{UploadMode, UploadStrategy};
-use super::{Error, Registry, RepositorySession, answer};
+use super::scope::Scope;
+use super::session::Session;
+use super::{Error, answer};
 use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
 use crate::event::Transfer;
 use crate::http::{Answer, Authorization, Payload, Request, Retry, Shown, retry_after};
 use crate::jobs::locked;
-use crate::oci::Repository;
 use crate::release::Expected;
-use crate::store::known::KnownRegistry;
-use crate::store::{PutError, Requested};
+use crate::store::known::{KnownRegistry, UploadSupport};
+use crate::store::{Breach, Declined, PutError, Requested};
 
 /// The number of times that the upload of a blob may start again from its first byte. Each time may send the whole blob again, so with
 /// more than a few, it would take hours to report that a registry cannot take a large one.
@@ -29,13 +32,16 @@ const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-leng
 /// The media type of requests with the bytes of a blob.
 pub(super) const BYTES: &str = "application/octet-stream";
 
+/// The length of chunks in bytes where nothing else is known. Every known registry takes chunks of this length.
+const CHUNK: usize = 4 << 20;
+/// Blobs up to this size are always uploaded in one request: where that fails, chunks would not help.
+pub(super) const SMALLEST: usize = 64 << 10;
+/// After this many uploads that broke off in the middle, chunks are tried. One may be an accident.
+const CUTS: u32 = 2;
+
 /// The upload of a blob to a repository that does not have it.
 pub(super) struct Upload<'a, B> {
-    pub(super) registry: &'a Registry,
-    pub(super) session: &'a RepositorySession,
-    pub(super) repository: &'a Repository,
-    /// The repository's name in its registry.
-    pub(super) name: &'a str,
+    pub(super) session: &'a Session,
     pub(super) blob: &'a B,
     /// The digest and size of the blob.
     pub(super) expected: Expected,
@@ -78,10 +84,10 @@ impl<B: BlobSource> Upload<'_, B> {
     pub(super) async fn run(&self) -> Result<Transfer, PutError<B::Failure>> {
         let learnt = self.session.cache().chunk;
         let size = self.expected.size;
-        let http = &self.registry.http;
+        let http = &self.session.http;
         let _permit = http.upload_permit(&self.session.base, size).await;
-        let url = self.session.url(self.name, "blobs/uploads/")?;
-        let (host, _) = self.repository.host_and_name();
+        let url = self.session.url("blobs/uploads/")?;
+        let (host, _) = self.session.repository.host_and_name();
         let support = KnownRegistry::of(host).upload_support();
         let mut strategy = UploadStrategy::new(support, learnt, size);
         let mut retry = Retry::new(RETRIES);
@@ -89,18 +95,20 @@ impl<B: BlobSource> Upload<'_, B> {
             let Some(opened) = self.begin().await? else {
                 return Ok(Transfer::Mounted);
             };
-            let put = match strategy.mode {
-                UploadMode::Whole => self.put(opened).await,
-                UploadMode::Chunks(length) => self.put_chunks(opened, length).await,
+            let put = match strategy.mode() {
+                Some(UploadMode::Chunks(length)) => self.put_chunks(opened, length).await,
+                _ => self.put(opened).await,
             };
             let is_cut = matches!(put, Err(UploadError::Cut(..)));
             match put {
                 Ok(put) => return Ok(put),
                 Err(UploadError::Fatal(error)) => return Err(error),
-                Err(UploadError::ModeRefused(error)) if !strategy.exclude_mode() => {
-                    return Err(error.into());
+                Err(UploadError::ModeRefused(error)) => {
+                    strategy.exclude_mode();
+                    if strategy.mode().is_none() {
+                        return Err(error.into());
+                    }
                 }
-                Err(UploadError::ModeRefused(_)) => {}
                 Err(
                     UploadError::Retry(retry_after, error) | UploadError::Cut(retry_after, error),
                 ) => {
@@ -117,14 +125,21 @@ impl<B: BlobSource> Upload<'_, B> {
     /// Opens an upload session; `None` if the registry mounted the blob instead.
     async fn begin(&self) -> Result<Option<UploadSession>, Error> {
         if let Some(from) = self.from {
-            let is_itself = from == self.name;
+            let is_itself = from == self.session.name();
             match self.post(Some(from)).await {
                 // The credentials may allow writing here, but not reading the other repository.
-                Err(Error::Unauthorized { .. } | Error::Forbidden { .. }) if !is_itself => {}
+                Err(
+                    Error::Unauthorized { .. }
+                    | Error::Declined {
+                        declined: Declined::Permission { .. },
+                        ..
+                    },
+                ) if !is_itself => {}
                 // The registry may refuse mounts, but accept uploads.
-                Err(Error::Registry { .. } | Error::NoRepository { .. }) => {
-                    self.session.cache().refuses_mounts |= is_itself;
-                }
+                Err(Error::Declined {
+                    declined: Declined::Request(_) | Declined::Repository(_),
+                    ..
+                }) => self.session.cache().refuses_mounts |= is_itself,
                 begun => return begun,
             }
         }
@@ -132,14 +147,14 @@ impl<B: BlobSource> Upload<'_, B> {
     }
 
     async fn post(&self, from: Option<&str>) -> Result<Option<UploadSession>, Error> {
-        let mut scope = Scope::push(self.name);
-        let mut url = self.session.url(self.name, "blobs/uploads/")?;
+        let mut scope = Scope::push(self.session.name());
+        let mut url = self.session.url("blobs/uploads/")?;
         if let Some(from) = from {
             let digest = self.expected.digest.to_string();
             url.query_pairs_mut()
                 .append_pair("mount", &digest)
                 .append_pair("from", from);
-            if from != self.name {
+            if from != self.session.name() {
                 scope = scope.and_pull(from);
             }
         }
@@ -147,22 +162,24 @@ impl<B: BlobSource> Upload<'_, B> {
             Request::new(Method::POST, url.clone(), &self.session.base)
                 .payload(Payload::Bytes(bytes::Bytes::new()))
         };
-        let answer = self.registry.send(self.session, &scope, request).await?;
+        let answer = self.session.send(&scope, request).await?;
         match answer.status() {
             StatusCode::CREATED if from.is_some() => return Ok(None),
             StatusCode::ACCEPTED => {}
             StatusCode::NOT_FOUND => {
-                self.registry.check_registry(self.session, b"").await?;
-                return Err(Error::NoRepository {
-                    repository: self.repository.clone(),
-                    url: answer.shown(),
-                    answer: answer::text(&answer),
-                });
+                self.session.check_registry(b"").await?;
+                let repository = self.session.repository.clone();
+                return Err(answer::declined(Declined::Repository(repository), &answer));
             }
             _ => return Err(self.refusal(&answer)),
         }
         let location = self.location(&answer);
-        let (location, shown) = location.ok_or_else(|| Error::NoLocation { url: url.into() })?;
+        let (location, shown) = location.ok_or_else(|| Error::Protocol {
+            breach: Breach::Other,
+            expected: "a `Location` to upload to".to_owned(),
+            received: "none".to_owned(),
+            url: url.into(),
+        })?;
         Ok(Some(UploadSession {
             location,
             shown,
@@ -176,7 +193,7 @@ impl<B: BlobSource> Upload<'_, B> {
     /// Sends all bytes in one request, which also completes the upload.
     async fn put(&self, opened: UploadSession) -> Result<Transfer, UploadError<B::Failure>> {
         // The body can be sent only once, so a token is fetched beforehand rather than after a 401.
-        let secret = self.session.auth.secret(&opened.scope).await?;
+        let secret = self.session.secret(&opened.scope).await?;
         let body = proven(self.blob).await.map_err(PutError::Source)?;
         let read_error = Arc::new(Mutex::new(None));
         let cell = Arc::clone(&read_error);
@@ -194,7 +211,7 @@ impl<B: BlobSource> Upload<'_, B> {
                 body: body.boxed(),
                 size: self.expected.size,
             });
-        let sent = self.registry.http.send(request).await;
+        let sent = self.session.http.send(request).await;
         if let Some(source) = locked(&read_error).take() {
             return Err(PutError::Source(source).into());
         }
@@ -220,7 +237,7 @@ impl<B: BlobSource> Upload<'_, B> {
     ) -> Result<Transfer, UploadError<B::Failure>> {
         let (status, retry_after) = (answer.status(), retry_after(&answer));
         let renewed = status == StatusCode::UNAUTHORIZED
-            && self.session.auth.learn(&answer, scope, secret).await?;
+            && self.session.learn(&answer, scope, secret).await?;
         let error = self.refusal(&answer);
         match (status, retry_after) {
             (StatusCode::UNAUTHORIZED, _) if renewed => {
@@ -251,7 +268,7 @@ impl<B: BlobSource> Upload<'_, B> {
         retry_after: Duration,
         error: Error,
     ) -> Result<Transfer, UploadError<B::Failure>> {
-        let is_there = self.registry.has_blob(self.repository, &self.expected);
+        let is_there = self.session.has_blob(&self.expected);
         match is_there.await {
             Ok(true) => Ok(Transfer::Copied),
             _ => Err(UploadError::Cut(retry_after, error)),
@@ -269,7 +286,7 @@ impl<B: BlobSource> Upload<'_, B> {
     pub(super) fn location(&self, answer: &Answer) -> Option<(Url, Shown)> {
         let text = answer.header(LOCATION).filter(|text| !text.is_empty())?;
         let (from, to) = (answer.url(), answer.url().join(&text).ok()?);
-        let is_ours = |url| self.session.auth.is_own(url);
+        let is_ours = |url| self.session.is_own(url);
         let shown = answer.shown_reference(to.as_str());
         (is_ours(from) || !is_ours(&to)).then_some((to, shown))
     }
@@ -281,4 +298,117 @@ pub(super) fn with_digest(mut location: Url, digest: &Digest) -> Url {
         .query_pairs_mut()
         .append_pair("digest", &digest.to_string());
     location
+}
+
+/// How the bytes of a blob are uploaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UploadMode {
+    /// In one request.
+    Whole,
+    /// In chunks of this many bytes.
+    Chunks(usize),
+}
+
+/// Chooses the mode of each attempt to upload one blob.
+struct UploadStrategy {
+    /// The mode of the next attempt, and the other one, unless it is excluded.
+    modes: VecDeque<UploadMode>,
+    cuts: u32,
+}
+
+impl UploadStrategy {
+    /// The strategy for a blob of `size` bytes. `learnt` is the length of chunks that worked earlier in this run.
+    fn new(support: UploadSupport, learnt: Option<usize>, size: u64) -> Self {
+        let half = usize::try_from(size.div_ceil(2)).unwrap_or(CHUNK);
+        let chunks = UploadMode::Chunks(half.min(CHUNK));
+        let is_longer = |length: usize| size > length as u64;
+        let modes: &[UploadMode] = match (support, learnt) {
+            (UploadSupport::Whole, _) => &[UploadMode::Whole],
+            (UploadSupport::Chunks(length), _) | (UploadSupport::Any, Some(length))
+                if is_longer(length) =>
+            {
+                &[UploadMode::Chunks(length), UploadMode::Whole]
+            }
+            _ if is_longer(SMALLEST) => &[UploadMode::Whole, chunks],
+            _ => &[UploadMode::Whole],
+        };
+        Self {
+            modes: modes.iter().copied().collect(),
+            cuts: 0,
+        }
+    }
+
+    /// The mode of the next attempt; `None` if the registry has refused all.
+    fn mode(&self) -> Option<UploadMode> {
+        self.modes.front().copied()
+    }
+
+    /// Notes that an attempt failed and is repeated. `is_cut` says whether it broke off in the middle of the bytes.
+    fn retry(&mut self, is_cut: bool) {
+        self.cuts += u32::from(is_cut);
+        if self.mode() == Some(UploadMode::Whole) && self.cuts >= CUTS {
+            // If the registry refuses chunks, the remaining attempts use one request again.
+            self.modes.rotate_left(1);
+        }
+    }
+
+    /// Excludes the current mode, which the registry refused.
+    fn exclude_mode(&mut self) {
+        self.modes.pop_front();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// The modes of all attempts. Each attempt ends with an event: `c`, the connection broke and the attempt is repeated; `a`, it failed for
+    /// another reason and is repeated; `r`, the registry refused the mode.
+    fn modes(mut strategy: UploadStrategy, events: &str) -> Vec<UploadMode> {
+        let mut modes: Vec<_> = strategy.mode().into_iter().collect();
+        for event in events.chars() {
+            match event {
+                'r' => strategy.exclude_mode(),
+                event => strategy.retry(event == 'c'),
+            }
+            modes.extend(strategy.mode());
+        }
+        modes
+    }
+
+    const WHOLE: UploadMode = UploadMode::Whole;
+    const HALVES: UploadMode = UploadMode::Chunks(1 << 20);
+
+    #[test]
+    fn chunks_come_after_two_cuts_or_one_refusal() {
+        let any = || UploadStrategy::new(UploadSupport::Any, None, 2 * MIB);
+        assert_eq!(modes(any(), "aaac"), [WHOLE; 5]);
+        assert_eq!(modes(any(), "ccc"), [WHOLE, WHOLE, HALVES, HALVES]);
+        // If the registry refuses both modes, the upload ends; if one was only cut, it is tried again.
+        assert_eq!(modes(any(), "rr"), [WHOLE, HALVES]);
+        assert_eq!(modes(any(), "ccrcr"), [WHOLE, WHOLE, HALVES, WHOLE, WHOLE]);
+        let large = UploadStrategy::new(UploadSupport::Any, None, 100 * MIB);
+        assert_eq!(modes(large, "r"), [WHOLE, UploadMode::Chunks(4 << 20)]);
+    }
+
+    #[test]
+    fn known_and_learnt_support_decides() {
+        let known = UploadStrategy::new(UploadSupport::Chunks(3), None, 2 * MIB);
+        let three = UploadMode::Chunks(3);
+        assert_eq!(modes(known, "ccr"), [three, three, three, WHOLE]);
+        let learnt = UploadStrategy::new(UploadSupport::Any, Some(5), 2 * MIB);
+        assert_eq!(modes(learnt, "r"), [UploadMode::Chunks(5), WHOLE]);
+        let never = UploadStrategy::new(UploadSupport::Whole, Some(5), 2 * MIB);
+        assert_eq!(modes(never, "cccr"), [WHOLE; 4]);
+    }
+
+    #[test]
+    fn a_blob_of_one_chunk_is_uploaded_whole() {
+        let fits = UploadStrategy::new(UploadSupport::Chunks(4 << 20), None, 4 * MIB);
+        assert_eq!(fits.mode(), Some(WHOLE));
+        let tiny = UploadStrategy::new(UploadSupport::Any, None, SMALLEST as u64);
+        assert_eq!(modes(tiny, "ccr"), [WHOLE; 3]);
+    }
 }

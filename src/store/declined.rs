@@ -1,0 +1,181 @@
+//! What a registry does not do, and what helps.
+
+use std::fmt;
+
+use super::known::KnownRegistry;
+use crate::credentials::FoundIn;
+use crate::error::{Category, printable};
+use crate::http;
+use crate::oci::{Part, Repository};
+
+/// What a registry does not do.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of a variant names its fields")]
+pub enum Declined {
+    /// Any other request.
+    #[error("the request for the {0} failed")]
+    Request(Requested),
+    /// A request in plain HTTP, since it speaks TLS.
+    #[error("the request for the {0} failed")]
+    PlainHttp(Requested),
+    /// It does not accept the media types of a manifest.
+    #[error("the registry does not accept the {0}")]
+    MediaType(Part),
+    /// It does not delete manifests.
+    #[error("the registry does not delete manifests")]
+    Deletion,
+    /// It does not let an existing tag move.
+    #[error("the registry does not let the tag move\n  {0}:{1}")]
+    TagMove(Repository, String),
+    /// It does not list its repositories, or not to this user.
+    #[error("this registry does not list its repositories")]
+    Catalog,
+    /// The repository does not exist, and the registry does not create it on push.
+    #[error("the registry has no repository `{}`", .0.host_and_name().1)]
+    Repository(Repository),
+    /// It knows the user, who lacks a permission; `None` for the user of a token.
+    #[error("{} may not {action} {repository}\n  tried {tried}", user(.username.as_deref()))]
+    Permission {
+        username: Option<String>,
+        action: &'static str,
+        repository: Repository,
+        tried: FoundIn,
+    },
+    /// Another host refused the request: the target of a redirect, or the `Location` of an upload. tfoci sends it no credentials.
+    #[error(
+        "the registry leads to a host that refuses the request for the {0}\n  registry {1}\n  tried no credentials, since they are for the registry alone"
+    )]
+    Elsewhere(Requested, String),
+}
+
+/// Where a registry does not keep to its protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breach {
+    /// The URL of the token server, so that tfoci sends it no credentials.
+    Realm,
+    /// The form of the header that names the next page of a list.
+    Link,
+    /// The next page of a list has another scheme, host or port.
+    ForeignLink,
+    /// The chunks of an upload must be longer than tfoci keeps in memory.
+    Chunks,
+    /// Lists and uploads.
+    Other,
+}
+
+impl Declined {
+    pub(super) fn category(&self, status: u16) -> Category {
+        match (self, status) {
+            (Self::Permission { .. } | Self::Elsewhere(..), _) => Category::Unauthorized,
+            (Self::TagMove(..), _) => Category::Conflict,
+            (Self::Repository(_), _) => Category::NotFound,
+            (Self::Request(_) | Self::PlainHttp(_), 404) => Category::NotFound,
+            (Self::Request(_) | Self::PlainHttp(_), 429 | 500..) => Category::Unreachable,
+            _ => Category::Unsupported,
+        }
+    }
+}
+
+/// What a request to a registry is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requested {
+    /// The version of the registry's API, which `/v2/` answers.
+    Version,
+    /// A page of the list of a registry's repositories.
+    Repositories,
+    /// A page of the list of a repository's tags.
+    Tags,
+    /// A page of the list of what is attached to a manifest.
+    Referrers,
+    /// A manifest or an index that is read.
+    Manifest,
+    /// A manifest or an index that is written.
+    NewManifest,
+    /// A manifest that is deleted.
+    Deletion,
+    /// A blob that is read.
+    Blob,
+    /// A blob that is written.
+    Upload,
+}
+
+impl Requested {
+    /// Whether it is for one repository and its parts.
+    pub(super) fn is_in_repository(self) -> bool {
+        !matches!(self, Self::Version | Self::Repositories)
+    }
+
+    /// The permission that the request needs, for a message.
+    pub(super) fn action(self) -> &'static str {
+        match self {
+            Self::NewManifest | Self::Upload => "push to",
+            Self::Deletion => "delete from",
+            _ => "pull from",
+        }
+    }
+}
+
+impl fmt::Display for Requested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Version => "registry's version",
+            Self::Repositories => "list of repositories",
+            Self::Tags => "list of tags",
+            Self::Referrers => "list of referrers",
+            Self::Manifest | Self::NewManifest | Self::Deletion => "manifest",
+            Self::Blob => "blob",
+            Self::Upload => "upload",
+        })
+    }
+}
+
+/// What helps where a registry does not list its repositories.
+pub(super) const NO_LIST: &str =
+    "name the providers, such as `acme/demo`: other commands need no list";
+
+impl Declined {
+    pub(super) fn hint(&self, status: u16, url: &http::Shown) -> Option<String> {
+        let text = match self {
+            Self::Repository(repository) => match repository.host_and_name() {
+                (host, name) if KnownRegistry::of(host) == KnownRegistry::Ecr => {
+                    return Some(format!(
+                        "create it first: `aws ecr create-repository --repository-name {name}`"
+                    ));
+                }
+                _ => "create the repository, or its project, before the first push",
+            },
+            Self::MediaType(_) => {
+                "an update of the registry may know the media types of OpenTofu (GitLab since late 2025)"
+            }
+            Self::TagMove(..) => {
+                "publish all platforms of a version at once, or let the tags of this repository move"
+            }
+            Self::Deletion => {
+                "ghcr.io deletes on the page of the package, and docker-registry with REGISTRY_STORAGE_DELETE_ENABLED=true; or copy what stays into a new store"
+            }
+            Self::Permission { repository, .. } => {
+                return Some(format!(
+                    "ask its operator for the permission, or run `tfoci login {}` as a user who has it",
+                    repository.host_and_name().0
+                ));
+            }
+            Self::Catalog => NO_LIST,
+            Self::Elsewhere(..) => {
+                "ask the registry's operator why that host refuses: no login helps"
+            }
+            Self::PlainHttp(_) => return Some(http::perhaps_tls(url)),
+            Self::Request(_) if status == 405 => {
+                "the registry takes no uploads: it may be a cache of another one"
+            }
+            Self::Request(_) => return None,
+        };
+        Some(text.to_owned())
+    }
+}
+
+fn user(username: Option<&str>) -> String {
+    username.map_or_else(
+        || "the token".to_owned(),
+        |name| format!("`{}`", printable(name)),
+    )
+}
