@@ -7,7 +7,7 @@
 //! of known length, or in chunks if the PUT fails. Manifests are written by digest, and the tag last.
 //!
 //! The name of a repository begins with the host of its registry, so one store serves all registries that a template names. Each
-//! repository in work has a [`Session`], which makes all requests.
+//! repository in work has a session, which makes all requests.
 
 mod answer;
 mod auth;
