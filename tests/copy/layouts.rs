@@ -129,7 +129,11 @@ fn artifacts_that_clients_refuse_are_not_copied() {
     for (name, status, word) in [
         ("tag-is-module", 1, "application/vnd.opentofu.modulepkg"),
         ("index-tampered", 3, "index"),
-        ("entry-is-index", 1, "manifest"),
+        (
+            "entry-is-index",
+            1,
+            "application/vnd.oci.image.index.v1+json",
+        ),
         ("manifest-missing", 1, "missing"),
         ("manifest-tampered", 3, "manifest"),
         ("layer-ambiguous", 1, "several"),

@@ -74,7 +74,8 @@ impl Layout {
 fn received(content: Option<&[u8]>) -> String {
     match (content, content.and_then(tags::layout_version)) {
         (_, Some(version)) => format!("the version `{version}`"),
-        (Some(_), None) => "a file without a version".to_owned(),
+        (Some([]), None) => "an empty file".to_owned(),
+        (Some(content), None) => format!("a file of {} bytes without a version", content.len()),
         (None, None) => "no such file".to_owned(),
     }
 }
