@@ -160,19 +160,24 @@ fn a_list_of_modules_is_read_as_clients_read_it() {
     for (text, wanted) in [
         (
             format!(r#"{{"Modules": [{{{entry}, "dir": "evil"}}]}}"#),
-            Some("evil root"),
+            None,
         ),
         (
             format!(r#"{{"Modules": [{{{entry}, "{}ource": "x"}}]}}"#, '\u{17f}'),
-            Some("m root"),
+            None,
         ),
         (
-            format!(r#"{{"Modules": [], "modules": [{{{entry}}}]}}"#),
+            format!(r#"{{"modules": [{{{}}}]}}"#, entry.replace("Dir", "DIR")),
             Some("net root"),
+        ),
+        // Clients never write a member twice.
+        (
+            format!(r#"{{"Modules": [], "modules": [{{{entry}}}]}}"#),
+            None,
         ),
         (
             format!(r#"{{"Modules": [{{{entry}, "Dir": "evil"}}]}}"#),
-            Some("evil root"),
+            None,
         ),
         ("{}".to_owned(), Some("m root")),
         ("{".to_owned(), None),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use serde::de::Error as _;
 use url::form_urlencoded;
 
 use super::{Error, clean};
@@ -10,7 +11,7 @@ use crate::address::Hostname;
 use crate::config::module::{ModuleCall, ModuleSource};
 use crate::constraint::VersionConstraints;
 use crate::disk;
-use crate::syntax::Value;
+use crate::json::{self, Object};
 use crate::version::Version;
 
 /// The most bytes of the file. Large ones have some hundred kilobytes.
@@ -37,45 +38,25 @@ pub(super) fn read(root: &Path, data: &Path) -> Result<BTreeMap<String, Installe
     let Some(bytes) = disk::if_exists(disk::read_regular(&path, LARGEST))? else {
         return Ok(BTreeMap::new());
     };
-    let document = serde_json::from_slice(&bytes).ok();
-    let modules = document.and_then(|document: Value| parse(&document, root));
-    modules.ok_or(Error::ModulesJson { path })
+    parse(&bytes, root).map_err(|_| Error::ModulesJson { path })
 }
 
-fn parse(document: &Value, root: &Path) -> Option<BTreeMap<String, InstalledModule>> {
-    let modules = match member(document, "Modules") {
-        None => return Some(BTreeMap::new()),
-        Some(Value::List(modules)) => modules,
-        Some(_) => return None,
-    };
-    let modules = modules.iter().map(|module| {
-        let text = |name| match member(module, name) {
-            None => Some(String::new()),
-            Some(Value::Text(text)) => Some(text.clone()),
-            Some(_) => None,
-        };
-        let directory = text("Dir")?;
-        let module = InstalledModule {
-            source: text("Source")?,
-            version: text("Version")?,
-            directory: root.join(&directory),
-        };
+fn parse(bytes: &[u8], root: &Path) -> Result<BTreeMap<String, InstalledModule>, json::Error> {
+    let modules = Object::parse(bytes)?.list("Modules", usize::MAX, |module| {
+        let mut module = Object::of(module)?;
+        let directory = module.text("Dir")?;
         // If another path leads through a link, clients list the files of one directory, and read those of another.
-        (clean(&directory) == directory).then_some((text("Key")?, module))
-    });
-    modules.collect()
-}
-
-/// The member of an object. Clients do not distinguish upper and lower case, and take the last of several.
-fn member<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
-    let Value::Section(object) = object else {
-        return None;
-    };
-    // In both directions, since the Kelvin sign and the long s have one case only.
-    let folded = |name: &str| name.to_uppercase().to_lowercase();
-    let members = object.members().filter(|(_, value)| **value != Value::Null);
-    let named = members.filter(|(received, _)| folded(received) == folded(name));
-    named.map(|(_, value)| value).last()
+        if clean(&directory) != directory {
+            return Err(serde_json::Error::custom("not the shortest path").into());
+        }
+        let installed = InstalledModule {
+            source: module.text("Source")?,
+            version: module.text("Version")?,
+            directory: root.join(directory),
+        };
+        Ok((module.text("Key")?, installed))
+    })?;
+    Ok(modules.into_iter().collect())
 }
 
 impl InstalledModule {
