@@ -2,39 +2,31 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const DAY: u64 = 24 * 60 * 60;
+const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
+/// The last second that dates of HTTP have.
+const LAST: Duration = Duration::from_secs(253_402_300_799);
 
 /// `2027-01-31`, in UTC.
 pub fn date(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut days = since.as_secs() / DAY;
-    let mut year = 1970;
-    while days >= days_of(year) {
-        days -= days_of(year);
-        year += 1;
-    }
-    let february = days_of(year) - 337;
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    format!("{year}-{month:02}-{:02}", days + 1)
+    parts(time).0
 }
 
 /// `2027-01-31T10:20:30.456Z`, in UTC.
 pub fn timestamp(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let seconds = since.as_secs();
-    let (hours, minutes) = (seconds / 3_600 % 24, seconds / 60 % 60);
-    let (day, milliseconds) = (date(time), since.subsec_millis());
-    format!(
-        "{day}T{hours:02}:{minutes:02}:{:02}.{milliseconds:03}Z",
-        seconds % 60
-    )
+    let (day, clock) = parts(time);
+    format!("{day}T{clock}.{:03}Z", since.subsec_millis())
+}
+
+/// The day and the time of day, from a date such as `Sun, 31 Jan 2027 10:20:30 GMT`.
+fn parts(time: SystemTime) -> (String, String) {
+    let text = httpdate::fmt_http_date(time.clamp(UNIX_EPOCH, UNIX_EPOCH + LAST));
+    let mut words = text.split(' ').skip(1);
+    let mut next = || words.next().unwrap_or_default();
+    let (day, month, year, clock) = (next(), next(), next(), next());
+    let month = MONTHS.find(month).unwrap_or_default() / 3 + 1;
+    (format!("{year}-{month:02}-{day}"), clock.to_owned())
 }
 
 /// Parses a number of days, such as `7d`.
@@ -43,13 +35,8 @@ pub fn timestamp(time: SystemTime) -> String {
 /// What was expected instead.
 pub fn days(text: &str) -> Result<Duration, &'static str> {
     let days: Option<u32> = text.strip_suffix('d').and_then(|days| days.parse().ok());
-    days.map(|days| Duration::from_secs(DAY) * days)
+    days.map(|days| Duration::from_secs(24 * 60 * 60) * days)
         .ok_or("expected days, such as 90d")
-}
-
-fn days_of(year: u64) -> u64 {
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    365 + u64::from(is_leap)
 }
 
 #[cfg(test)]
