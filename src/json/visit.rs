@@ -13,8 +13,9 @@ use super::Error;
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Visits members one at a time. An error of `each` is passed on in `failed`, because serde's errors can only carry text.
+/// Visits members or items one at a time. An error of `each` is passed on in `failed`, because serde's errors can only carry text.
 struct Visit<'e, F> {
+    expected: &'static str,
     each: F,
     failed: &'e mut Option<Error>,
 }
@@ -26,7 +27,7 @@ where
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
+        f.write_str(self.expected)
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
@@ -38,23 +39,11 @@ where
         }
         Ok(())
     }
-}
 
-/// As [`Visit`], for lists.
-struct VisitItems<'e, F>(Visit<'e, F>);
-
-impl<'de, F: FnMut(&'de RawValue) -> Result<(), Error>> Visitor<'de> for VisitItems<'_, F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a sequence")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let Visit { mut each, failed } = self.0;
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
         while let Some(item) = items.next_element()? {
-            if let Err(error) = each(item) {
-                *failed = Some(error);
+            if let Err(error) = (self.each)("".into(), item) {
+                *self.failed = Some(error);
                 return Err(A::Error::custom("refused"));
             }
         }
@@ -66,24 +55,27 @@ pub(super) fn members<'a, D: Deserializer<'a, Error = serde_json::Error>>(
     source: D,
     each: impl FnMut(Cow<'a, str>, &'a RawValue) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut failed = None;
-    let visit = Visit {
-        each,
-        failed: &mut failed,
-    };
-    let visited = source.deserialize_map(visit);
-    failed.map_or(visited.map_err(Error::from), Err)
+    visit("an object", each, |visit| source.deserialize_map(visit))
 }
 
 pub(super) fn items<'a, D: Deserializer<'a, Error = serde_json::Error>>(
     source: D,
-    each: impl FnMut(&'a RawValue) -> Result<(), Error>,
+    mut each: impl FnMut(&'a RawValue) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let each = |_, item| each(item);
+    visit("a sequence", each, |visit| source.deserialize_seq(visit))
+}
+
+fn visit<F>(
+    expected: &'static str,
+    each: F,
+    read: impl FnOnce(Visit<'_, F>) -> Result<(), serde_json::Error>,
 ) -> Result<(), Error> {
     let mut failed = None;
-    let visit = Visit {
+    let visited = read(Visit {
+        expected,
         each,
         failed: &mut failed,
-    };
-    let visited = source.deserialize_seq(VisitItems(visit));
+    });
     failed.map_or(visited.map_err(Error::from), Err)
 }
