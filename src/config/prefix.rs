@@ -10,7 +10,8 @@ use crate::oci::Repository;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RepositoryPrefix {
     domain: String,
-    path: Vec<String>,
+    /// Empty, or `/foo`.
+    path: String,
 }
 
 impl RepositoryPrefix {
@@ -20,22 +21,18 @@ impl RepositoryPrefix {
     /// # Errors
     /// The grammar forbids the text, for example a scheme, a tag or a capital letter in the path.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let wrong = || Error::Prefix {
-            text: text.to_owned(),
-        };
-        let (domain, path) = match text.split_once('/') {
-            None => (text, Vec::new()),
-            Some((domain, path)) => (domain, path.split('/').map(str::to_owned).collect()),
-        };
+        let domain = text.split('/').next().unwrap_or_default().to_owned();
+        let path = text.strip_prefix(&domain).unwrap_or_default().to_owned();
         let repository = match path.is_empty() {
             true => format!("{domain}/any"),
             false => text.to_owned(),
         };
-        Repository::in_registry(&repository).map_err(|_| wrong())?;
-        Ok(Self {
-            domain: domain.to_owned(),
-            path,
-        })
+        match Repository::in_registry(&repository) {
+            Ok(_) => Ok(Self { domain, path }),
+            Err(_) => Err(Error::Prefix {
+                text: text.to_owned(),
+            }),
+        }
     }
 
     /// The registry of the prefix, as written.
@@ -45,13 +42,13 @@ impl RepositoryPrefix {
 
     /// The number of segments in the path.
     pub fn depth(&self) -> usize {
-        self.path.len()
+        self.path.matches('/').count()
     }
 
     /// Whether a repository is within the prefix. Names are compared byte by byte, as clients do: no case folding, no default port.
     pub fn covers(&self, domain: &str, repository: &str) -> bool {
-        let mut segments = repository.split('/');
-        self.domain == domain && self.path.iter().all(|part| segments.next() == Some(part))
+        let repository = format!("/{repository}/");
+        self.domain == domain && repository.starts_with(&format!("{}/", self.path))
     }
 
     /// The same path in another registry.
@@ -66,10 +63,7 @@ impl RepositoryPrefix {
 
 impl fmt::Display for RepositoryPrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.domain)?;
-        self.path
-            .iter()
-            .try_for_each(|segment| write!(f, "/{segment}"))
+        write!(f, "{}{}", self.domain, self.path)
     }
 }
 
