@@ -63,6 +63,7 @@ fn kind(expected: &str, object: &str) -> String {
         "a boolean" => "`true` or `false`".to_owned(),
         "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number".to_owned(),
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0".to_owned(),
+        "a nonzero usize" => "a whole number from 1".to_owned(),
         "a map" => with_article(object),
         other if other.starts_with("struct ") => with_article(object),
         other => other.to_owned(),

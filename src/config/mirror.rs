@@ -17,6 +17,7 @@
 //! ranges of versions.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -26,7 +27,7 @@ use serde::de::{self, Deserialize, Deserializer};
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
 use crate::date::days;
-use crate::error::OneLine;
+use crate::error::{Hint, OneLine};
 use crate::platform::{Platform, Platforms};
 use crate::toml;
 
@@ -78,7 +79,7 @@ struct Tables {
     attest: Option<Attest>,
     to: Option<Vec<String>>,
     platforms: Option<PlatformList>,
-    newest: Option<Count>,
+    newest: Option<NonZeroUsize>,
     prereleases: Option<bool>,
     min_age: Option<Age>,
     #[serde(default)]
@@ -92,7 +93,7 @@ struct Table {
     constraints: Option<Parsed<VersionConstraints>>,
     to: Option<Vec<String>>,
     platforms: Option<PlatformList>,
-    newest: Option<Count>,
+    newest: Option<NonZeroUsize>,
     prereleases: Option<bool>,
     min_age: Option<Age>,
 }
@@ -123,22 +124,6 @@ impl TryFrom<Vec<Parsed<Platform>>> for PlatformList {
             return Err("the list is empty, expected at least one; without the key, all are meant");
         }
         Ok(Self(platforms.into_iter().map(|Parsed(one)| one).collect()))
-    }
-}
-
-/// A number of at least 1.
-#[derive(Clone, Copy, serde::Deserialize)]
-#[serde(try_from = "i64")]
-struct Count(usize);
-
-impl TryFrom<i64> for Count {
-    type Error = String;
-
-    fn try_from(number: i64) -> Result<Self, Self::Error> {
-        let count = usize::try_from(number).ok().filter(|count| *count > 0);
-        count
-            .map(Self)
-            .ok_or_else(|| format!("expected a whole number from 1, received the number {number}"))
     }
 }
 
@@ -217,7 +202,7 @@ impl Table {
         MirrorEntry {
             provider: self.address.0,
             constraints: constraints.unwrap_or_else(VersionConstraints::any),
-            newest: newest.map(|Count(count)| count),
+            newest: newest.map(NonZeroUsize::get),
             prereleases: self.prereleases.or(file.prereleases).unwrap_or_default(),
             min_age: self.min_age.or(file.min_age).unwrap_or_default().0,
             platforms: platforms.map_or(Platforms::All, |PlatformList(all)| Platforms::Among(all)),
@@ -249,6 +234,16 @@ impl Error {
             Self::Toml(error) => Self::Toml(Box::new(error.without_text())),
             error => error,
         }
+    }
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::Toml(_) | Self::Empty => "`tfoci help mirror-file` shows a mirror file",
+            Self::Repeated { .. } => "remove one of the two tables, or change its constraints",
+        };
+        Some(text.to_owned())
     }
 }
 

@@ -8,7 +8,6 @@
 pub mod cli;
 mod error;
 pub mod helper;
-mod hint;
 pub mod mirror;
 pub mod module;
 pub mod prefix;

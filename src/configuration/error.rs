@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Position;
 use crate::config::module;
 use crate::disk;
-use crate::error::{Category, printable, printable_path};
+use crate::error::{Category, Hint, printable, printable_path};
 use crate::json;
 
 /// A configuration that cannot be read.
@@ -79,5 +79,21 @@ impl Error {
             Self::Module { source, .. } => source.category(),
             Self::State { source, .. } => source.category(),
         }
+    }
+}
+
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::Disk(error) => return error.hint(),
+            Self::Empty { .. } => {
+                "name a provider, such as `acme/demo`, or the directory of a configuration"
+            }
+            Self::ModulesJson { .. } => {
+                "the client writes no such file: remove it, and run `get` again"
+            }
+            _ => return None,
+        };
+        Some(text.to_owned())
     }
 }

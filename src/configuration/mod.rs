@@ -4,7 +4,6 @@
 //! the client has put them; tfoci downloads none.
 
 mod error;
-mod hint;
 mod modules_json;
 mod state;
 mod walk;
