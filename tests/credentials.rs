@@ -33,8 +33,8 @@ fn unusable_configurations_are_reported_with_the_reason() {
     let helper = |name: &str| format!("{HELPER} = \"{name}\"");
     for (text, facts) in [
         (b"\xff".to_vec(), "UTF-8"),
-        (b"a =\n".to_vec(), "HCL 2 1"),
-        (b"{\"a\": ".to_vec(), "JSON 1 6"),
+        (b"a =\n".to_vec(), "HCL line 2"),
+        (b"{\"a\": ".to_vec(), "JSON line 1"),
         (credentials("example.com", ""), "example.com expected 1"),
         (
             credentials("example.com", &[PASSWORD, &helper("x")].join("\n")),
@@ -111,7 +111,7 @@ fn unusable_credentials_are_ignored_with_one_warning() {
         ".tofurc",
         "credentials \"a\" {\n  token = = \"hunter2\"\n}\n",
     );
-    warns(&scene, "Warning [TMP]/.tofurc HCL 2 11");
+    warns(&scene, "Warning [TMP]/.tofurc HCL line 2");
     let scene = Scene::new().env("TF_CLI_CONFIG_FILE", "missing.rc");
     warns(&scene, "Warning TF_CLI_CONFIG_FILE missing.rc");
     // Clients read this file too, and CI jobs name it to have no configuration.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::address::{hostname, pattern};
 use crate::error::printable;
-use crate::syntax;
+use crate::syntax::{self, SyntaxError};
 
 /// An invalid configuration. Messages only show names from it, because values may be secrets.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum Error {
     Large { limit: usize },
     /// Neither HCL nor JSON, or a block or argument of another shape.
     #[error(transparent)]
-    Syntax(#[from] syntax::Error),
+    Syntax(SyntaxError),
     /// More than one block where there may be one: of a kind, or for a registry.
     #[error("more than one {block}")]
     Several { block: String },
@@ -65,6 +65,12 @@ impl fmt::Display for Located {
 impl std::error::Error for Located {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.error.source()
+    }
+}
+
+impl From<syntax::Error> for Error {
+    fn from(error: syntax::Error) -> Self {
+        Self::Syntax(error.mistake).at(error.line)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, Hint, printable};
-use crate::syntax::outline::SyntaxError;
+use crate::syntax::{self, SyntaxError};
 use crate::{constraint, text, version};
 
 /// A lock file that clients refuse, or that exceeds a limit.
@@ -30,18 +30,14 @@ pub enum LockFileErrorKind {
     #[error("more than {limit} {what}")]
     Many { what: &'static str, limit: usize },
     /// The file is not HCL.
-    #[error("not valid HCL: {0}")]
-    Hcl(SyntaxError),
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
     /// The marks that Git leaves where two branches changed the same lines.
     #[error("`<<<<<<<` begins a merge conflict that is not resolved")]
     Conflict,
-    #[error("a lock file has no `{}` blocks", printable(.name))]
-    Block { name: String },
-    #[error("a lock file has no attribute `{}` here", printable(.name))]
-    Attribute { name: String },
-    /// A `provider` or `module` block that has not exactly one label.
-    #[error("a `{name}` block has {received} labels\n  expected one, the address")]
-    Labels { name: &'static str, received: usize },
+    /// A block or attribute that lock files do not have.
+    #[error("a lock file has no `{}` here", printable(.name))]
+    Unexpected { name: String },
     /// A label that is not the address of an installable provider.
     #[error(transparent)]
     Address(#[from] address::Error),
@@ -58,9 +54,6 @@ pub enum LockFileErrorKind {
     /// An entry without a version.
     #[error("an entry has no `version`")]
     NoVersion,
-    /// An attribute that is not a text.
-    #[error("`{name}` is not text in quotes")]
-    NotText { name: &'static str },
     #[error(transparent)]
     Version(#[from] version::Error),
     /// An invalid version constraint.
@@ -70,6 +63,16 @@ pub enum LockFileErrorKind {
     NotHashes,
     #[error("`{}` is not a package hash\n  expected SCHEME:VALUE", printable(.text))]
     Hash { text: String },
+}
+
+impl From<syntax::Error> for Error {
+    fn from(error: syntax::Error) -> Self {
+        Self {
+            line: error.line.unwrap_or(1),
+            provider: None,
+            kind: error.mistake.into(),
+        }
+    }
 }
 
 impl Error {
@@ -85,7 +88,7 @@ impl Error {
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
         let text = match &self.kind {
-            LockFileErrorKind::Hcl(SyntaxError::Text(_)) => text::SAVE_AS_UTF8,
+            LockFileErrorKind::Syntax(SyntaxError::Text(_)) => text::SAVE_AS_UTF8,
             LockFileErrorKind::Conflict => "resolve the conflict, and then run `tfoci lock`",
             _ => return None,
         };

@@ -8,7 +8,7 @@ use super::{Client, Error, LARGEST, LockFile, LockFileErrorKind, LockedProvider,
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
 use crate::hash::PackageHash;
-use crate::syntax::outline::{Block, Body, Expression};
+use crate::syntax::{self, Member, Section, SyntaxError, Value};
 
 impl LockFile {
     /// Parses a lock file.
@@ -26,45 +26,42 @@ impl LockFile {
         if bytes.len() > LARGEST {
             return Err(limit("bytes", LARGEST));
         }
-        let body = Body::parse(bytes)
-            .map_err(|error| refuse(error.line, LockFileErrorKind::Hcl(error.mistake)))?;
-        if body.blocks.len() > MOST {
+        let root = syntax::hcl(bytes)?;
+        if root.all().count() > MOST {
             return Err(limit("entries", MOST));
         }
-        only(&body, &[])?;
         let mut file = Self {
             written_by: Client::of_header(bytes),
             ..Self::default()
         };
         let mut lines = BTreeMap::new();
-        for block in &body.blocks {
-            match block.name {
-                "provider" => {
-                    let provider = address(block)?;
-                    let of_provider = |error| Error {
-                        provider: Some(provider.clone()),
-                        ..error
-                    };
-                    if let Some(first) = lines.insert(provider.clone(), block.line) {
-                        return Err(of_provider(refuse(
-                            block.line,
-                            LockFileErrorKind::Duplicate { first },
-                        )));
-                    }
-                    let entry = LockedProvider::read(block).map_err(of_provider)?;
-                    file.entries.insert(provider, entry);
-                }
-                "module" => {
-                    label(block, "module")?;
-                    file.modules += 1;
-                }
-                name => {
-                    let kind = LockFileErrorKind::Block {
-                        name: name.to_owned(),
-                    };
-                    return Err(refuse(block.line, kind));
-                }
+        for block in root.all() {
+            let name = &*block.name;
+            if !matches!(name, "provider" | "module") {
+                return Err(unexpected(block));
             }
+            let (Value::Section(body), [label]) = (&block.value, &*block.labels) else {
+                let (name, labels) = (name.to_owned(), 1);
+                let mistake = SyntaxError::Block { name, labels };
+                return Err(refuse(block.line.unwrap_or(1), mistake.into()));
+            };
+            if name == "module" {
+                file.modules += 1;
+                continue;
+            }
+            let line = block.line.unwrap_or(1);
+            let provider: ProviderAddr =
+                normal((*label).to_owned(), line, "an address is not in its")?;
+            let of_provider = |error| Error {
+                provider: Some(provider.clone()),
+                ..error
+            };
+            if let Some(first) = lines.insert(provider.clone(), line) {
+                let duplicate = LockFileErrorKind::Duplicate { first };
+                return Err(of_provider(refuse(line, duplicate)));
+            }
+            let entry = LockedProvider::read(body, line).map_err(of_provider)?;
+            file.entries.insert(provider, entry);
         }
         Ok(file)
     }
@@ -88,35 +85,29 @@ impl Client {
 }
 
 impl LockedProvider {
-    fn read(block: &Block<'_>) -> Result<Self, Error> {
-        let body = &block.body;
-        only(body, &["version", "constraints", "hashes"])?;
-        if let Some(inner) = body.blocks.first() {
-            let name = inner.name.to_owned();
-            return Err(refuse(inner.line, LockFileErrorKind::Block { name }));
+    fn read(body: &Section<'_>, line: usize) -> Result<Self, Error> {
+        let names = ["version", "constraints", "hashes"];
+        if let Some(foreign) = body.all().find(|one| !names.contains(&&*one.name)) {
+            return Err(unexpected(foreign));
         }
-        let version = body.attributes.get("version");
-        let version = version.ok_or_else(|| refuse(block.line, LockFileErrorKind::NoVersion))?;
-        let constraints = body.attributes.get("constraints");
-        let hashes = body.attributes.get("hashes");
+        let line_of = |name| body.line_of(name).unwrap_or(line);
+        let version = body.text("version")?;
+        let version = version.ok_or_else(|| refuse(line, LockFileErrorKind::NoVersion))?;
+        let constraints = match body.text("constraints")? {
+            Some(text) => {
+                let what = "version constraints are not in their";
+                normal(text, line_of("constraints"), what)?
+            }
+            None => VersionConstraints::any(),
+        };
+        let hashes = body.value("hashes");
         Ok(Self {
-            version: normal(
-                text(version, "version")?,
-                version.line(),
-                "a version is not in its",
+            version: normal(version, line_of("version"), "a version is not in its")?,
+            constraints,
+            hashes: hashes.map_or_else(
+                || Ok(BTreeSet::new()),
+                |value| read_hashes(value, line_of("hashes")),
             )?,
-            constraints: match constraints {
-                None => VersionConstraints::any(),
-                Some(value) => {
-                    let written = text(value, "constraints")?;
-                    normal(
-                        written,
-                        value.line(),
-                        "version constraints are not in their",
-                    )?
-                }
-            },
-            hashes: hashes.map_or_else(|| Ok(BTreeSet::new()), read_hashes)?,
         })
     }
 }
@@ -136,42 +127,12 @@ fn refuse(line: usize, kind: LockFileErrorKind) -> Error {
     }
 }
 
-/// Refuses attributes other than these.
-fn only(body: &Body<'_>, names: &[&str]) -> Result<(), Error> {
-    let foreign = body
-        .attributes
-        .iter()
-        .find(|(name, _)| !names.contains(name));
-    match foreign {
-        None => Ok(()),
-        Some((name, value)) => {
-            let name = (*name).to_owned();
-            Err(refuse(value.line(), LockFileErrorKind::Attribute { name }))
-        }
-    }
-}
-
-fn label<'a>(block: &Block<'a>, name: &'static str) -> Result<&'a str, Error> {
-    match block.labels.as_slice() {
-        [label] => Ok(label),
-        labels => {
-            let received = labels.len();
-            Err(refuse(
-                block.line,
-                LockFileErrorKind::Labels { name, received },
-            ))
-        }
-    }
-}
-
-fn address(block: &Block<'_>) -> Result<ProviderAddr, Error> {
-    let received = label(block, "provider")?.to_owned();
-    normal(received, block.line, "an address is not in its")
-}
-
-fn text(value: &Expression<'_>, name: &'static str) -> Result<String, Error> {
-    let not_text = || refuse(value.line(), LockFileErrorKind::NotText { name });
-    value.as_text().ok_or_else(not_text)
+fn unexpected(member: &Member<'_>) -> Error {
+    let name = member.name.to_string();
+    refuse(
+        member.line.unwrap_or(1),
+        LockFileErrorKind::Unexpected { name },
+    )
 }
 
 /// Parses a text that must be in the form that clients write. `what` says what it is.
@@ -195,27 +156,26 @@ where
     Err(refuse(line, kind))
 }
 
-fn read_hashes(value: &Expression<'_>) -> Result<BTreeSet<PackageHash>, Error> {
-    let line = value.line();
+fn read_hashes(value: &Value<'_>, line: usize) -> Result<BTreeSet<PackageHash>, Error> {
+    let list = match value {
+        Value::Code(code) => code.as_list()?,
+        _ => None,
+    };
+    let elements = list.unwrap_or_default();
+    if elements.is_empty() {
+        return Err(refuse(line, LockFileErrorKind::NotHashes));
+    }
     let mut hashes = BTreeSet::new();
-    for element in value
-        .as_list()
-        .ok_or_else(|| refuse(line, LockFileErrorKind::NotHashes))?
-    {
-        let element =
-            element.map_err(|error| refuse(error.line, LockFileErrorKind::Hcl(error.mistake)))?;
+    for element in elements {
+        let refused = |kind| refuse(element.line(), kind);
         let text = element.as_text();
-        let text = text.ok_or_else(|| refuse(element.line(), LockFileErrorKind::NotHashes))?;
+        let text = text.ok_or_else(|| refused(LockFileErrorKind::NotHashes))?;
         let hash = read_hash(&text);
-        hashes
-            .insert(hash.ok_or_else(|| refuse(element.line(), LockFileErrorKind::Hash { text }))?);
+        hashes.insert(hash.ok_or_else(|| refused(LockFileErrorKind::Hash { text }))?);
         if hashes.len() > MOST {
             let (what, limit) = ("hashes", MOST);
             return Err(refuse(line, LockFileErrorKind::Many { what, limit }));
         }
-    }
-    if hashes.is_empty() {
-        return Err(refuse(line, LockFileErrorKind::NotHashes));
     }
     Ok(hashes)
 }

@@ -148,12 +148,12 @@ const ENTRIES: &[(&str, usize, &str)] = &[
     (
         "version = \"1.0.0\"\nhash = []",
         4,
-        "a lock file has no attribute `hash` here",
+        "a lock file has no `hash` here",
     ),
     (
         "version = \"1.0.0\"\nhashes {}",
         4,
-        "a lock file has no `hashes` blocks",
+        "`hashes` is not a list of text in quotes, with at least one",
     ),
 ];
 
@@ -182,19 +182,19 @@ fn each_refusal_of_a_block_has_its_own_message() {
     for (text, message) in [
         (
             "\nversion = 1",
-            "a lock file has no attribute `version` here\n  at line 2",
+            "a lock file has no `version` here\n  at line 2",
         ),
         (
             "\nresource \"x\" {}",
-            "a lock file has no `resource` blocks\n  at line 2",
+            "a lock file has no `resource` here\n  at line 2",
         ),
         (
             "\nprovider {}",
-            "a `provider` block has 0 labels\n  expected one, the address\n  at line 2",
+            "`provider` is not a block with 1 label\n  at line 2",
         ),
         (
             "\nmodule a b {}",
-            "a `module` block has 2 labels\n  expected one, the address\n  at line 2",
+            "`module` is not a block with 1 label\n  at line 2",
         ),
         (
             "\nprovider acme {}",

@@ -11,7 +11,7 @@ pub struct PluginCache {
 
 impl PluginCache {
     /// Values of other types are left out, because no other command needs these settings.
-    pub(super) fn read(root: &Section) -> Self {
+    pub(super) fn read(root: &Section<'_>) -> Self {
         let directory = match root.value("plugin_cache_dir") {
             Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
             _ => None,

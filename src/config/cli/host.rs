@@ -53,9 +53,7 @@ impl HostServices {
         let texts = services.into_iter().flat_map(Section::all_texts);
         Ok(Self {
             host,
-            services: texts
-                .map(|(name, text)| (name.to_owned(), text.to_owned()))
-                .collect(),
+            services: texts.map(|(name, text)| (name.to_owned(), text)).collect(),
         })
     }
 }

@@ -40,7 +40,7 @@ pub struct Ignored {
 }
 
 /// What has no effect, in the order of the kinds of blocks.
-pub(super) fn ignored(root: &Section) -> Vec<Ignored> {
+pub(super) fn ignored(root: &Section<'_>) -> Vec<Ignored> {
     let mut all = unknown(root.all(), "", &TOP);
     for installation in root.blocks("provider_installation", 0).unwrap_or_default() {
         let arguments = installation.body.all().filter(|member| !member.is_block());
@@ -62,7 +62,7 @@ pub(super) fn ignored(root: &Section) -> Vec<Ignored> {
 
 /// The unknown members of a block; `block` is empty for those at the top. JSON has no comments but members that begin with `//`.
 fn unknown<'a>(
-    members: impl Iterator<Item = &'a Member>,
+    members: impl Iterator<Item = &'a Member<'a>>,
     block: &str,
     known: &[&str],
 ) -> Vec<Ignored> {

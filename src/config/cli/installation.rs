@@ -82,7 +82,7 @@ impl InstallationMethod {
 
 /// The methods. Patterns without a host are on `default_host`.
 pub(super) fn methods(
-    body: &Section,
+    body: &Section<'_>,
     default_host: &Hostname,
 ) -> Result<Vec<InstallationMethod>, Error> {
     let mut methods = Vec::new();
@@ -99,7 +99,7 @@ pub(super) fn methods(
 }
 
 impl DevOverrides {
-    pub(super) fn read(body: &Section) -> Option<Self> {
+    pub(super) fn read(body: &Section<'_>) -> Option<Self> {
         let blocks = body.all_blocks().into_iter();
         let mut blocks = blocks.filter(|block| block.name == "dev_overrides");
         let block = blocks.next()?;

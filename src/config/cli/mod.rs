@@ -107,7 +107,7 @@ impl CliConfig {
         if bytes.len() > LARGEST {
             return Err(Error::Large { limit: LARGEST });
         }
-        let root = syntax::parse(bytes)?;
+        let root = syntax::cli(bytes)?;
         let mut prefixes: Vec<RepositoryPrefix> = Vec::new();
         let oci_credentials = each(root.blocks("oci_credentials", 1)?, |block| {
             let read = OciCredentials::read(block)?;
@@ -153,7 +153,7 @@ fn each<'a, T>(
 
 /// Reads a block that may be there once.
 fn only<T>(
-    root: &Section,
+    root: &Section<'_>,
     name: &str,
     labels: usize,
     read: impl FnMut(&Block<'_>) -> Result<T, Error>,
@@ -207,7 +207,7 @@ impl OciCredentials {
 }
 
 impl OciDefaults {
-    fn read(body: &Section) -> Result<Self, Error> {
+    fn read(body: &Section<'_>) -> Result<Self, Error> {
         let discover = body.flag("discover_ambient_credentials")?.unwrap_or(true);
         let files = body.texts("docker_style_config_files")?;
         if !discover && files.is_some() {
@@ -223,7 +223,7 @@ impl OciDefaults {
     }
 }
 
-fn helper(body: &Section) -> Result<Option<HelperName>, Error> {
+fn helper(body: &Section<'_>) -> Result<Option<HelperName>, Error> {
     let name = body.text("docker_credentials_helper")?;
     name.map(|name| HelperName::docker(&name)).transpose()
 }

@@ -253,7 +253,7 @@ fn every_mistake_about_credentials_has_its_message() {
         ),
         (
             block("example.com", "username = 1\npassword = \"p\""),
-            "the argument `username` is not text",
+            "`username` is not text in quotes",
         ),
         (
             format!("oci_credentials {{\n{password}\n}}"),

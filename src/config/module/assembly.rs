@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use super::error::Located;
 use super::files::SourceFile;
-use super::read::{Block, Body, Value, json, not_hcl, sections};
+use super::read::{
+    blocks, line, literal, literal_of, located, name, provider, requirement, roots, target, text,
+    text_of,
+};
 use super::{
     Backend, Error, FileError, LARGEST, Module, ModuleCall, ModuleSource, Position, Requirement,
     Stated, Target,
@@ -12,7 +15,7 @@ use super::{
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::{self, VersionConstraints};
 use crate::lockfile::Client;
-use crate::syntax::outline;
+use crate::syntax::{self, Block, Member, Section};
 
 /// The namespace of providers that are only named by their type.
 const IMPLIED_NAMESPACE: &str = "hashicorp";
@@ -72,56 +75,50 @@ impl<'a> Assembly<'a> {
             return Err((None, FileError::Large { limit: LARGEST }));
         }
         if !file.name.ends_with(".json") {
-            let body = outline::Body::parse(file.bytes).map_err(not_hcl)?;
-            return self.add_body(file, Body::Hcl(&body));
+            let body = syntax::hcl(file.bytes).map_err(located)?;
+            return self.add_body(file, &body);
         }
-        for root in sections(&json(file.bytes)?)? {
-            self.add_body(file, Body::Json(root))?;
-        }
-        Ok(())
+        let roots = roots(syntax::json(file.bytes).map_err(located)?)?;
+        roots.iter().try_for_each(|root| self.add_body(file, root))
     }
 
-    fn add_body(&mut self, file: &SourceFile<'_>, root: Body<'_>) -> Result<(), Located> {
-        for terraform in root.blocks("terraform", 0)? {
-            for block in terraform.body.blocks("required_providers", 0)? {
+    fn add_body(&mut self, file: &SourceFile<'_>, root: &Section<'_>) -> Result<(), Located> {
+        for terraform in blocks(root, "terraform", 0)? {
+            for block in blocks(terraform.body, "required_providers", 0)? {
                 self.add_required(file, &block)?;
             }
-            let backends = terraform.body.blocks("backend", 1)?.into_iter();
-            for backend in backends.chain(terraform.body.blocks("cloud", 0)?) {
-                let text = |name| {
-                    let value = backend.body.value(name);
-                    value.map(|value| value.literal().ok())
-                };
-                let name = backend.labels.first().map_or("cloud", String::as_str);
+            let backends = blocks(terraform.body, "backend", 1)?.into_iter();
+            for backend in backends.chain(blocks(terraform.body, "cloud", 0)?) {
+                let text = |name| backend.body.value(name).map(|value| literal(value).ok());
+                let name = backend.labels.first().unwrap_or(&"cloud");
                 self.backend = Some(Backend::of(name, text("path"), text("workspace_dir")));
             }
         }
-        for block in root.blocks("provider", 1)? {
+        for block in blocks(root, "provider", 1)? {
             self.add_configured(file, &block)?;
         }
         for kind in ["resource", "data", "ephemeral", "action"] {
-            for block in root.blocks(kind, 2)? {
+            for block in blocks(root, kind, 2)? {
                 self.add_used(file, kind, &block)?;
             }
         }
-        for check in root.blocks("check", 1)? {
-            for block in check.body.blocks("data", 2)? {
+        for check in blocks(root, "check", 1)? {
+            for block in blocks(check.body, "data", 2)? {
                 self.add_used(file, "data", &block)?;
             }
         }
         // Override files may not have such blocks.
-        for block in root.blocks("import", 0)? {
-            let (provider, place) = (block.body.provider()?, file.at(block.line));
-            let target = block.body.value("to").and_then(Value::target);
-            let imported = target.map(|target| (target, Used { provider, place }));
+        for block in blocks(root, "import", 0)? {
+            let (provider, place) = (provider(block.body)?, file.at(block.line));
+            let imported = target(block.body).map(|target| (target, Used { provider, place }));
             self.imported.extend(imported);
         }
-        for block in root.blocks("module", 1)? {
-            self.add_call(file, block.name(), &block)?;
+        for block in blocks(root, "module", 1)? {
+            self.add_call(file, name(&block), &block)?;
         }
-        for run in root.blocks("run", 1)? {
-            for block in run.body.blocks("module", 0)? {
-                self.add_call(file, run.name(), &block)?;
+        for run in blocks(root, "run", 1)? {
+            for block in blocks(run.body, "module", 0)? {
+                self.add_call(file, name(&run), &block)?;
             }
         }
         Ok(())
@@ -134,14 +131,14 @@ impl<'a> Assembly<'a> {
             }
             self.required_at = Some(file.at(block.line));
         }
-        for (name, value) in block.body.members() {
-            let (source, version) = match value.text() {
+        for Member { name, value, .. } in block.body.all().filter(|one| one.name != "//") {
+            let (source, version) = match text(value) {
                 Some(version) => (None, Some(version)),
-                None => value.requirement(name)?,
+                None => requirement(name, value)?,
             };
             let source = self.source(source.as_deref().unwrap_or(name));
-            let source = source.map_err(|error| (value.line(), error.into()))?;
-            let position = file.at(value.line());
+            let source = source.map_err(|error| (line(value), error.into()))?;
+            let position = file.at(line(value));
             let constraints = constraints(version, position.line)?;
             let requirement = source.map(|source| Requirement {
                 source,
@@ -150,13 +147,16 @@ impl<'a> Assembly<'a> {
                     constraints,
                 }],
             });
-            self.required.insert(name.to_owned(), requirement);
+            self.required.insert(name.to_string(), requirement);
         }
         Ok(())
     }
 
     fn add_configured(&mut self, file: &SourceFile<'_>, block: &Block<'_>) -> Result<(), Located> {
-        let (alias, version) = (block.body.text("alias")?, block.body.text("version")?);
+        let (alias, version) = (
+            text_of(block.body, "alias")?,
+            text_of(block.body, "version")?,
+        );
         let constraints = constraints(version, block.line)?;
         let alias = match file.is_test() {
             // Terraform takes no provider from test files.
@@ -165,7 +165,7 @@ impl<'a> Assembly<'a> {
             true => Some(format!("{}/{}", file.name, alias.unwrap_or_default())),
             false => alias,
         };
-        let known = self.configured.entry((block.name(), alias));
+        let known = self.configured.entry((name(block), alias));
         let known = known.or_insert_with(|| Stated {
             position: file.at(block.line),
             constraints: VersionConstraints::any(),
@@ -183,7 +183,7 @@ impl<'a> Assembly<'a> {
         kind: &str,
         block: &Block<'_>,
     ) -> Result<(), Located> {
-        let provider = block.body.provider()?;
+        let provider = provider(block.body)?;
         let mut kind = kind.to_owned();
         if file.is_override() {
             // Terraform ignores ephemeral resources in override files. Where it is not known which block applies, the providers of both count.
@@ -198,8 +198,8 @@ impl<'a> Assembly<'a> {
                 kind.insert_str(0, "overridden ");
             }
         }
-        let type_name = block.labels.first().cloned().unwrap_or_default();
-        let known = self.used.entry([kind, type_name, block.name()]);
+        let type_name = block.labels.first().copied().unwrap_or_default().to_owned();
+        let known = self.used.entry([kind, type_name, name(block)]);
         let known = known.or_insert_with(|| Used {
             provider: None,
             place: file.at(block.line),
@@ -215,9 +215,8 @@ impl<'a> Assembly<'a> {
         name: String,
         block: &Block<'_>,
     ) -> Result<(), Located> {
-        let argument = |name| block.body.value(name).map(Value::literal_text).transpose();
-        let (source, version) = (argument("source")?, argument("version")?);
-        let source = source.map(|source| {
+        let version = literal_of(block.body, "version")?;
+        let source = literal_of(block.body, "source")?.map(|source| {
             let source = source.map_or_else(ModuleSource::Computed, ModuleSource::of);
             (source, file.at(block.line))
         });

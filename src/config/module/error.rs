@@ -2,7 +2,7 @@
 
 use super::Position;
 use crate::error::{Category, printable};
-use crate::syntax::outline::SyntaxError;
+use crate::syntax::SyntaxError;
 use crate::{address, constraint};
 
 /// An error in a file of a module, which clients refuse as well.
@@ -26,20 +26,8 @@ pub enum FileError {
     #[error("more than {limit} bytes")]
     Large { limit: usize },
     /// Clients refuse it, too.
-    #[error("not valid HCL: {0}")]
-    Hcl(SyntaxError),
-    #[error("neither a JSON object nor a list of them")]
-    Json,
-    /// A block with the wrong number of labels.
-    #[error("a `{}` block has {received} labels\n  expected {expected}", printable(.name))]
-    Labels {
-        name: String,
-        expected: usize,
-        received: usize,
-    },
-    /// An argument that is not literal text.
-    #[error("`{name}` is not text in quotes")]
-    NotText { name: &'static str },
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
     /// An invalid entry of `required_providers`.
     #[error("the requirement `{}` is neither an object nor a version constraint in quotes", printable(.name))]
     Requirement { name: String },

@@ -30,7 +30,7 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::constraint::VersionConstraints;
 use crate::error::printable_path;
 use crate::lockfile::Client;
-use crate::syntax::outline::Expression;
+use crate::syntax::Expression;
 
 /// The largest accepted file, in bytes. Generated ones have some hundred KiB.
 pub const LARGEST: usize = 4 << 20;

@@ -315,7 +315,7 @@ fn each_mistake_names_its_file_and_line() {
         (
             "a.tf",
             "resource \"x\" {}",
-            "a `resource` block has 1 labels\n  expected 2\n  in a.tf:1",
+            "`resource` is not a block with 2 labels\n  in a.tf:1",
         ),
         (
             "a.tf",
@@ -325,17 +325,13 @@ fn each_mistake_names_its_file_and_line() {
         (
             "a.tf.json",
             "{\n\"a\": 1,}",
-            "neither a JSON object nor a list of them\n  in a.tf.json:2",
+            "not a valid JSON object\n  in a.tf.json:2",
         ),
-        (
-            "a.tf.json",
-            "1",
-            "neither a JSON object nor a list of them\n  in a.tf.json",
-        ),
+        ("a.tf.json", "1", "not a valid JSON object\n  in a.tf.json"),
         (
             "a.tf.json",
             "{\"module\": {\"x\": 1}}",
-            "neither a JSON object nor a list of them\n  in a.tf.json",
+            "`module` is not a block with 1 label\n  in a.tf.json",
         ),
         (
             "a.tf.json",

@@ -80,7 +80,7 @@ fn a_broken_source_of_tokens_does_not_hide_the_others() {
     let run = mirror(&scene, &origin, &["-v"]).succeeds().hides("hunter2");
     let host = origin.host();
     run.says(&format!(
-        "Warning [TMP]/{broken} 1 17 Warning [TMP]/.netrc 1 Using [TMP]/.tofurc credentials {host} {host}"
+        "Warning [TMP]/{broken} line 1 Warning [TMP]/.netrc 1 Using [TMP]/.tofurc credentials {host} {host}"
     ));
 }
 

@@ -9,20 +9,30 @@ use super::{Error, SyntaxError};
 /// each takes up to a hundred bytes of memory.
 const MOST_ITEMS: usize = 200_000;
 
+/// The dialects of HCL. In the first one, names may be quoted or have dots, line breaks or commas between items are optional, an object is a
+/// body, and `${…}` in text is plain text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Hcl1,
+    Hcl2,
+}
+
 /// A position in the text, with its line.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner<'a> {
     pub(super) rest: &'a str,
     pub(super) line: usize,
+    pub(super) dialect: Dialect,
     /// The number of items that were read.
     items: usize,
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(rest: &'a str, line: usize) -> Self {
+    pub(super) fn new(rest: &'a str, line: usize, dialect: Dialect) -> Self {
         Self {
             rest,
             line,
+            dialect,
             items: 0,
         }
     }
@@ -34,10 +44,6 @@ impl<'a> Scanner<'a> {
             true => Err(self.many(MOST_ITEMS, "blocks, labels and attributes")),
             false => Ok(()),
         }
-    }
-
-    pub(super) fn line(&self) -> usize {
-        self.line
     }
 
     pub(super) fn peek(&self) -> Option<char> {
@@ -60,15 +66,12 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn mistake(&self) -> Error {
-        Error::malformed(self.line)
+        SyntaxError::Malformed.at(self.line)
     }
 
     /// More items or levels than any real file has.
     pub(super) fn many(&self, limit: usize, what: &'static str) -> Error {
-        Error {
-            line: self.line,
-            mistake: SyntaxError::Many { limit, what },
-        }
+        SyntaxError::Many { limit, what }.at(self.line)
     }
 
     /// Skips white space, line breaks and comments.
@@ -116,7 +119,8 @@ impl<'a> Scanner<'a> {
         if !self.rest.starts_with(is_name_start) {
             return Err(self.mistake());
         }
-        let end = self.rest.find(|c| !is_name_part(c));
+        let is_part = |c| is_name_part(c) || c == '.' && self.dialect == Dialect::Hcl1;
+        let end = self.rest.find(|c| !is_part(c));
         let end = end.unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
         self.rest = rest;
