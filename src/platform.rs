@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// The operating systems of Go. A name that is not among them may be misspelt.
+/// The operating systems of Go.
 const SYSTEMS: &str = "linux darwin windows freebsd openbsd netbsd dragonfly solaris illumos aix android ios plan9 js wasip1 zos";
 
-/// The architectures of Go. Of two that a misspelt name is equally near to, the first is the likelier one.
+/// The architectures of Go.
 const ARCHITECTURES: &str = "amd64 arm64 arm 386 ppc64le ppc64 s390x riscv64 loong64 mips mipsle mips64 mips64le wasm sparc64 riscv";
 
 /// An operating system and an architecture by their names in Go, such as `linux_amd64`.

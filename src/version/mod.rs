@@ -49,11 +49,6 @@ impl Version {
         self.minor
     }
 
-    /// The third number, 0 if omitted.
-    pub fn patch(&self) -> u64 {
-        self.patch
-    }
-
     /// Whether this is a pre-release. Clients select one only if a constraint names exactly this version.
     pub fn is_prerelease(&self) -> bool {
         !self.prerelease.is_empty()

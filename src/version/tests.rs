@@ -42,7 +42,7 @@ fn build_metadata_orders_but_has_no_precedence() {
 #[test]
 fn parts_can_be_asked_for() {
     let v = version("1.2.3-rc.1+b.2");
-    assert_eq!((v.major(), v.minor(), v.patch()), (1, 2, 3));
+    assert_eq!((v.major(), v.minor(), v.patch), (1, 2, 3));
     assert_eq!((&*v.prerelease, &*v.build_metadata), ("rc.1", "b.2"));
     assert!(v.is_prerelease() && !version("1.2.3+b").is_prerelease());
     assert!(version("0").is_unspecified() && !version("0.0.0-a").is_unspecified());
