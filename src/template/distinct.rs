@@ -34,7 +34,7 @@ fn texts(template: &Template) -> Option<Vec<BTreeSet<Symbol>>> {
     let (mut texts, mut text) = (Vec::new(), BTreeSet::new());
     for element in template.iter() {
         let mut evaluation = Evaluation::new(&Symbol::placeholder);
-        evaluation.text([element], (false, false)).ok()?;
+        evaluation.text([element]).ok()?;
         // A host has one value for all its providers.
         evaluation.symbols.remove(&Symbol::Hostname);
         match element {

@@ -1,4 +1,4 @@
-//! Evaluates the part of HCL that templates of repositories use: text, symbols, conditions, and their white space markers.
+//! Evaluates the part of HCL that templates of repositories use: text, symbols and conditions.
 //!
 //! An expression is text or a condition, whatever the values of the symbols are, and both branches of a choice are evaluated. A template that
 //! has a value for one provider therefore has a value for every provider. Clients compute the same value.
@@ -42,47 +42,42 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The text of elements between two markers, which may strip white space.
+    /// The text of elements. Markers that strip white space are refused: no name of a repository has any.
     pub(super) fn text<'t>(
         &mut self,
         elements: impl IntoIterator<Item = &'t Element>,
-        (strip_start, strip_end): (bool, bool),
     ) -> Result<String> {
         let mut text = String::new();
-        let mut strips = strip_start;
-        let mut rest = elements.into_iter().peekable();
-        while let Some(element) = rest.next() {
-            let strips_next = rest.peek().map_or(strip_end, |next| markers(next).0);
+        for element in elements {
             match element {
-                Element::Literal(literal) => {
-                    text.push_str(&stripped(literal.value(), strips, strips_next));
+                Element::Literal(literal) => text.push_str(literal.value()),
+                Element::Interpolation(only) => {
+                    unmarked([only.strip])?;
+                    match self.value(&only.expr)? {
+                        Value::Text(value) => text.push_str(&value),
+                        Value::Condition(value) => text.push_str(&value.to_string()),
+                    }
                 }
-                Element::Interpolation(only) => match self.value(&only.expr)? {
-                    Value::Text(value) => text.push_str(&value),
-                    Value::Condition(value) => text.push_str(&value.to_string()),
-                },
                 Element::Directive(directive) => match directive.as_ref() {
                     Directive::If(choice) => text.push_str(&self.choice(choice)?),
                     Directive::For(_) => return Err(refused("%{ for }")),
                 },
             }
-            strips = markers(element).1;
         }
         Ok(text)
     }
 
     fn choice(&mut self, choice: &IfDirective) -> Result<String> {
-        let (opening, closing) = (choice.if_expr.strip, choice.endif_expr.strip);
-        let other = choice.else_expr.as_ref();
-        let middle = other.map_or(closing, |other| other.strip);
-        let edges = (opening.strip_end(), middle.strip_start());
-        let yes = self.text(choice.if_expr.template.iter(), edges)?;
-        let edges = (middle.strip_end(), closing.strip_start());
-        let no = match other {
-            Some(other) => self.text(other.template.iter(), edges)?,
+        unmarked([choice.if_expr.strip, choice.endif_expr.strip])?;
+        let is_met = self.condition(&choice.if_expr.cond_expr)?;
+        let yes = self.text(choice.if_expr.template.iter())?;
+        let no = match &choice.else_expr {
+            Some(other) => {
+                unmarked([other.strip])?;
+                self.text(other.template.iter())?
+            }
             None => String::new(),
         };
-        let is_met = self.condition(&choice.if_expr.cond_expr)?;
         Ok(if is_met { yes } else { no })
     }
 
@@ -118,7 +113,7 @@ impl<'a> Evaluation<'a> {
                 match (elements.next(), elements.next()) {
                     // Clients do not convert it to text.
                     (Some(Element::Interpolation(only)), None) => self.value(&only.expr),
-                    _ => self.text(template, (false, false)).map(Value::Text),
+                    _ => self.text(template).map(Value::Text),
                 }
             }
             Expression::Conditional(choice) => {
@@ -171,28 +166,9 @@ fn refused(part: impl ToString) -> TemplateProblem {
     }
 }
 
-/// Whether an element strips the text before it, and the text after it.
-fn markers(element: &Element) -> (bool, bool) {
-    let (first, last) = match element {
-        Element::Literal(_) => (Strip::None, Strip::None),
-        Element::Interpolation(only) => (only.strip, only.strip),
-        Element::Directive(directive) => match directive.as_ref() {
-            Directive::If(choice) => (choice.if_expr.strip, choice.endif_expr.strip),
-            Directive::For(each) => (each.for_expr.strip, each.endfor_expr.strip),
-        },
-    };
-    (first.strip_start(), last.strip_end())
-}
-
-/// Literal text without stripped white space. Clients treat each line as a text of its own, so only the adjacent line is stripped,
-/// including its line break.
-fn stripped(text: &str, before: bool, behind: bool) -> String {
-    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
-    if before && let Some(first) = lines.first_mut() {
-        *first = first.trim_start();
+fn unmarked<const N: usize>(strips: [Strip; N]) -> Result<()> {
+    match strips.iter().all(|strip| *strip == Strip::None) {
+        true => Ok(()),
+        false => Err(refused("~")),
     }
-    if behind && let Some(last) = lines.last_mut() {
-        *last = last.trim_end();
-    }
-    lines.concat()
 }

@@ -25,7 +25,7 @@ mod distinct;
 mod error;
 mod evaluate;
 mod inverse;
-pub(crate) mod nesting;
+mod nesting;
 mod symbol;
 mod uri;
 
@@ -153,7 +153,7 @@ impl RepositoryTemplate {
         value_of: &'a dyn Fn(Symbol) -> &'a str,
     ) -> Result<Repository, TemplateProblem> {
         let elements = self.template.iter();
-        let name = Evaluation::new(value_of).text(elements, (false, false))?;
+        let name = Evaluation::new(value_of).text(elements)?;
         Ok(Repository::in_registry(&name)?)
     }
 
@@ -202,7 +202,7 @@ fn parsed(text: &str) -> Result<RepositoryTemplate, TemplateProblem> {
     let parsed = hcl.parse();
     let template: Template = parsed.map_err(|error| TemplateProblem::Syntax { error })?;
     let mut evaluation = Evaluation::new(&Symbol::placeholder);
-    evaluation.text(template.iter(), (false, false))?;
+    evaluation.text(template.iter())?;
     Ok(RepositoryTemplate {
         text: text.to_owned(),
         symbols: evaluation.symbols,

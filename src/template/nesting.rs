@@ -4,10 +4,10 @@
 //! levels take seconds. The depth is therefore checked before parsing.
 
 /// The deepest accepted nesting. Real templates have one level: `${hostname == "a.example" ? "a" : "b"}`.
-pub(crate) const DEEPEST: usize = 8;
+pub(super) const DEEPEST: usize = 8;
 
 /// The largest number of quoted texts that are open at once. An invalid text may have any number.
-pub(crate) fn depth(text: &str) -> usize {
+pub(super) fn depth(text: &str) -> usize {
     let (mut open, mut depth, mut deepest) = (vec![Open::Text], 0_usize, 0);
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {

@@ -5,7 +5,7 @@
 //! provider if that host is used as the registry: there clients find no repository with this form, but tfoci does.
 
 use hcl_edit::expr::Expression;
-use hcl_edit::template::{Element, Strip, Template};
+use hcl_edit::template::{Element, Template};
 
 use super::error::TemplateProblem;
 
@@ -32,9 +32,7 @@ fn part(element: &Element) -> Option<String> {
             is_plain.then(|| text.value().clone())
         }
         Element::Interpolation(interpolation) => match &interpolation.expr {
-            Expression::Variable(name) if interpolation.strip == Strip::None => {
-                Some(format!("{{{}}}", name.as_str()))
-            }
+            Expression::Variable(name) => Some(format!("{{{}}}", name.as_str())),
             _ => None,
         },
         Element::Directive(_) => None,
