@@ -1,7 +1,5 @@
 //! From the name of a repository back to the provider, for templates of text and symbols.
 
-use std::collections::BTreeMap;
-
 use super::{RepositoryTemplate, Symbol};
 use crate::address::{Hostname, ProviderAddr};
 use crate::oci::Repository;
@@ -65,18 +63,14 @@ impl InverseTemplate<'_> {
     ) -> Option<ProviderAddr> {
         let rest = repository.as_str().strip_prefix(&self.start)?;
         let mut readings = Vec::new();
-        read(rest, &self.parts, &BTreeMap::new(), &mut readings);
+        read(rest, &self.parts, [None; 3], &mut readings);
         if readings.len() == MOST_READINGS {
             return None;
         }
-        let providers = readings.iter().filter_map(|reading| {
-            let host = match reading.get(Symbol::Hostname.as_str()) {
-                Some(host) => host,
-                None => default_host.as_ascii(),
-            };
-            let (namespace, type_name) = (reading.get("namespace")?, reading.get("type")?);
-            let provider =
-                ProviderAddr::from_ascii(&format!("{host}/{namespace}/{type_name}")).ok()?;
+        let providers = readings.iter().filter_map(|[host, namespace, type_name]| {
+            let host = host.unwrap_or(default_host.as_ascii());
+            let text = format!("{host}/{}/{}", (*namespace)?, (*type_name)?);
+            let provider = ProviderAddr::from_ascii(&text).ok()?;
             let mapped = self.template.repository(&provider).ok()?;
             (mapped == *repository).then_some(provider)
         });
@@ -89,41 +83,34 @@ impl InverseTemplate<'_> {
     }
 }
 
-/// The values of symbols, by their names.
-type Reading<'a> = BTreeMap<&'static str, &'a str>;
+/// The values of the symbols, in their order.
+type Reading<'a> = [Option<&'a str>; 3];
 
 /// Finds all values of the symbols with which the parts give this text.
 fn read<'a>(
     text: &'a str,
     parts: &[(Symbol, String)],
-    known: &Reading<'a>,
+    known: Reading<'a>,
     readings: &mut Vec<Reading<'a>>,
 ) {
     let Some(((symbol, behind), others)) = parts.split_first() else {
         if text.is_empty() && readings.len() < MOST_READINGS {
-            readings.push(known.clone());
+            readings.push(known);
         }
         return;
     };
     // No value contains a slash.
     let level = text.find('/').unwrap_or(text.len());
-    for (end, _) in text.char_indices().chain([(text.len(), ' ')]) {
-        if end == 0 || end > level || readings.len() == MOST_READINGS {
-            continue;
-        }
-        let (Some(value), Some(rest)) = (text.get(..end), text.get(end..)) else {
-            continue;
-        };
-        let Some(rest) = rest.strip_prefix(behind.as_str()) else {
-            continue;
-        };
-        let is_other = known
-            .get(symbol.as_str())
-            .is_some_and(|known| *known != value);
-        if !is_other {
-            let mut known = known.clone();
-            known.insert(symbol.as_str(), value);
-            read(rest, others, &known, readings);
+    let ends = (1..=level).filter_map(|end| text.split_at_checked(end));
+    for (value, rest) in ends {
+        let mut known = known;
+        let place = known.get_mut(*symbol as usize);
+        let is_same = place.is_some_and(|place| *place.get_or_insert(value) == value);
+        if let Some(rest) = rest.strip_prefix(behind.as_str())
+            && is_same
+            && readings.len() < MOST_READINGS
+        {
+            read(rest, others, known, readings);
         }
     }
 }
