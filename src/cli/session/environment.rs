@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tfoci::config::cli::PluginCache;
+use tfoci::config::cli;
 use tfoci::credentials::tokens::PREFIX;
 use tfoci::credentials::{Environment, Locations, SourceReport};
 use tfoci::secret::Secret;
@@ -82,10 +82,10 @@ pub(in crate::cli) fn workspace() -> Option<String> {
 }
 
 /// The plugin cache of the clients: `TF_PLUGIN_CACHE_DIR`, otherwise what the CLI configuration says.
-pub(super) fn plugin_cache(configured: &PluginCache) -> Option<PathBuf> {
+pub(super) fn plugin_cache(configured: Option<&str>) -> Option<PathBuf> {
     let value = |name: &str| variable(name)?.into_string().ok();
     let named = variable("TF_PLUGIN_CACHE_DIR").map(PathBuf::from);
-    named.or_else(|| configured.expanded(value).map(PathBuf::from))
+    named.or_else(|| configured.map(|text| cli::expanded(text, value).into()))
 }
 
 /// All variables `TF_TOKEN_…`, sorted by name.

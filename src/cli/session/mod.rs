@@ -152,10 +152,10 @@ impl Session {
 
     /// The plugin cache of a client, relative to the directory of the root module.
     pub(super) fn plugin_cache(&self, client: Client) -> Result<Option<PathBuf>, CommandError> {
-        let config = self.cli_config(client)?.map(|(_, config)| config);
-        Ok(environment::plugin_cache(
-            &config.unwrap_or_default().plugin_cache,
-        ))
+        let named = self
+            .cli_config(client)?
+            .and_then(|(_, config)| config.plugin_cache_dir);
+        Ok(environment::plugin_cache(named.as_deref()))
     }
 
     /// The CLI configuration of a client, with its path. If a variable names a file that does not exist, there is no configuration: clients

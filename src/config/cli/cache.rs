@@ -1,47 +1,29 @@
-//! The plugin cache: one directory of packages for many working directories.
+//! The plugin cache: one directory of packages for many working directories ([clients: plugin
+//! folders](crate::clients#plugin-folders)).
 
-use crate::syntax::{Section, Value};
-
-/// The settings of the plugin cache ([clients: plugin folders](crate::clients#plugin-folders)).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PluginCache {
-    /// `plugin_cache_dir`, as written: it may name environment variables, as in `$HOME/cache` or `${HOME}/cache`.
-    pub directory: Option<String>,
-}
-
-impl PluginCache {
-    /// Values of other types are left out, because no other command needs these settings.
-    pub(super) fn read(root: &Section<'_>) -> Self {
-        let directory = match root.value("plugin_cache_dir") {
-            Some(Value::Text(text)) if !text.is_empty() => Some(text.clone()),
-            _ => None,
-        };
-        Self { directory }
-    }
-
-    /// The directory, with the values of environment variables in place of their names. An unknown variable has none.
-    pub fn expanded(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
-        let mut rest = self.directory.as_deref()?;
-        let mut expanded = String::new();
-        while let Some((before, after)) = rest.split_once('$') {
-            expanded.push_str(before);
-            let braced = after
-                .strip_prefix('{')
-                .and_then(|text| text.split_once('}'));
-            let (name, behind) = braced.unwrap_or_else(|| {
-                let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
-                after.split_at_checked(end).unwrap_or((after, ""))
-            });
-            if name.is_empty() {
-                expanded.push('$');
-            }
-            expanded.push_str(&variable(name).unwrap_or_default());
-            rest = behind;
+/// A directory with the values of environment variables in place of their names, as in `$HOME/cache` or `${HOME}/cache`. An unknown variable
+/// has none.
+pub fn expanded(directory: &str, variable: impl Fn(&str) -> Option<String>) -> String {
+    let mut rest = directory;
+    let mut expanded = String::new();
+    while let Some((before, after)) = rest.split_once('$') {
+        expanded.push_str(before);
+        let braced = after
+            .strip_prefix('{')
+            .and_then(|text| text.split_once('}'));
+        let (name, behind) = braced.unwrap_or_else(|| {
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let end = after.find(|c| !is_name(c)).unwrap_or(after.len());
+            after.split_at_checked(end).unwrap_or((after, ""))
+        });
+        if name.is_empty() {
+            expanded.push('$');
         }
-        expanded.push_str(rest);
-        Some(expanded)
+        expanded.push_str(&variable(name).unwrap_or_default());
+        rest = behind;
     }
+    expanded.push_str(rest);
+    expanded
 }
 
 #[cfg(test)]
@@ -77,11 +59,11 @@ mod tests {
             ("plugin_cache_dir = 7", None, None),
             ("", None, None),
         ] {
-            let cache = CliConfig::parse(text.as_bytes(), Client::OpenTofu)
-                .unwrap()
-                .plugin_cache;
-            assert_eq!(cache.directory.as_deref(), directory, "{text}");
-            assert_eq!(cache.expanded(known).as_deref(), expanded, "{text}");
+            let config = CliConfig::parse(text.as_bytes(), Client::OpenTofu).unwrap();
+            let named = config.plugin_cache_dir;
+            assert_eq!(named.as_deref(), directory, "{text}");
+            let named = named.map(|named| super::expanded(&named, known));
+            assert_eq!(named.as_deref(), expanded, "{text}");
         }
     }
 }

@@ -6,14 +6,14 @@ use crate::config::{Error, HelperName, RepositoryPrefix};
 use crate::error::printable;
 use crate::lockfile::Client;
 use crate::secret::Secret;
-use crate::syntax::{self, Block, Section};
+use crate::syntax::{self, Block, Section, Value};
 
 mod cache;
 mod host;
 mod ignored;
 mod installation;
 
-pub use cache::PluginCache;
+pub use cache::expanded;
 pub use host::{CredentialsHelper, HostServices, HostToken};
 pub use ignored::Ignored;
 use installation::methods;
@@ -39,8 +39,8 @@ pub struct CliConfig {
     pub overrides: Option<DevOverrides>,
     /// The methods of `provider_installation`, in order; `None` without such a block.
     pub installation: Option<Vec<InstallationMethod>>,
-    /// The directory of `plugin_cache_dir`, and what clients accept from it.
-    pub plugin_cache: PluginCache,
+    /// `plugin_cache_dir`, as written (see [`expanded`]). A value of another type is left out, because no other command needs it.
+    pub plugin_cache_dir: Option<String>,
     /// What neither client knows.
     pub ignored: Vec<Ignored>,
 }
@@ -136,7 +136,10 @@ impl CliConfig {
             hosts: each(root.blocks("host", 1)?, HostServices::read)?,
             overrides: overrides.flatten(),
             installation,
-            plugin_cache: PluginCache::read(&root),
+            plugin_cache_dir: root
+                .value("plugin_cache_dir")
+                .and_then(Value::text)
+                .filter(|text| !text.is_empty()),
             ignored: ignored::ignored(&root),
         })
     }
