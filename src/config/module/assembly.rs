@@ -184,20 +184,15 @@ impl<'a> Assembly<'a> {
         block: &Block<'_>,
     ) -> Result<(), Located> {
         let provider = provider(block.body)?;
-        let mut kind = kind.to_owned();
-        if file.is_override() {
-            // Terraform ignores ephemeral resources in override files. Where it is not known which block applies, the providers of both count.
-            let is_ephemeral = kind == "ephemeral";
-            let is_ignored = is_ephemeral && self.client == Some(Client::Terraform);
-            let is_open = is_ephemeral && self.client.is_none() || kind == "action";
-            if is_ignored || is_open && provider.is_none() {
-                return Ok(());
-            }
-            if is_open {
-                // A key of its own keeps the provider of the other block.
-                kind.insert_str(0, "overridden ");
-            }
+        // Not every client lets them override others, so the providers of both count.
+        let is_apart = file.is_override() && matches!(kind, "ephemeral" | "action");
+        if is_apart && provider.is_none() {
+            return Ok(());
         }
+        let kind = match is_apart {
+            true => format!("overriding {kind}"),
+            false => kind.to_owned(),
+        };
         let type_name = block.labels.first().copied().unwrap_or_default().to_owned();
         let known = self.used.entry([kind, type_name, name(block)]);
         let known = known.or_insert_with(|| Used {

@@ -68,30 +68,17 @@ fn terraform_takes_the_provider_of_an_import_from_its_resource() {
 }
 
 #[test]
-fn terraform_does_not_override_ephemeral_resources() {
-    let block = |provider: &str| format!("ephemeral \"c_x\" \"y\" {{\n {provider}\n}}\n");
-    for (main, changed, wanted) in [
-        ("provider = a", "provider = b", ["b", "a", "a b"]),
-        ("", "provider = b", ["b", "c", "b c"]),
-        ("provider = a", "", ["a"; 3]),
-    ] {
-        let (main, changed) = (block(main), block(changed));
-        let files = [("main.tf", &*main), ("override.tf", &*changed)];
-        assert_eq!(types(&files), wanted, "{main} {changed}");
-    }
-}
-
-/// The installed clients have none, so it is not known whether override files apply to them.
-#[test]
-fn both_providers_of_an_overridden_action_count() {
-    let block = |provider: &str| format!("action \"c_x\" \"y\" {{\n {provider}\n}}\n");
-    for (main, changed, wanted) in [
-        ("provider = a", "provider = b", "a b"),
-        ("", "provider = b", "b c"),
-        ("provider = a", "", "a"),
-    ] {
-        let (main, changed) = (block(main), block(changed));
-        let files = [("main.tf", &*main), ("override.tf", &*changed)];
-        assert_eq!(types(&files), [wanted; 3], "{main} {changed}");
+fn both_providers_of_an_overridden_ephemeral_resource_or_action_count() {
+    for kind in ["ephemeral", "action"] {
+        let block = |provider: &str| format!("{kind} \"c_x\" \"y\" {{\n {provider}\n}}\n");
+        for (main, changed, wanted) in [
+            ("provider = a", "provider = b", "a b"),
+            ("", "provider = b", "b c"),
+            ("provider = a", "", "a"),
+        ] {
+            let (main, changed) = (block(main), block(changed));
+            let files = [("main.tf", &*main), ("override.tf", &*changed)];
+            assert_eq!(types(&files), [wanted; 3], "{main} {changed}");
+        }
     }
 }
