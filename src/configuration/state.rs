@@ -114,8 +114,8 @@ fn selected(
 ) -> Result<PathBuf, Error> {
     let recorded = root.join(&read_as.data).join("environment");
     let bytes = disk::if_exists(disk::read_regular(&recorded, LONGEST_NAME))?;
-    let text = String::from_utf8(bytes.unwrap_or_default());
-    let text = text.map_err(|error| refused(&recorded)(serde_json::Error::custom(error).into()))?;
+    let text = bytes.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
     let name = read_as.workspace.as_deref().unwrap_or(text.trim());
     Ok(root.join(match name {
         "" | "default" => path.unwrap_or_else(|| FILE.to_owned()),
