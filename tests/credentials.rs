@@ -60,7 +60,7 @@ fn unusable_configurations_are_reported_with_the_reason() {
             b"credentials_helper \"a/b\" {\n}\n".to_vec(),
             "a/b expected terraform-credentials-NAME 1",
         ),
-        (b"host \"a..b\" {\n}\n".to_vec(), "host 1 a..b expected"),
+        (b"host \"a..b\" {\n}\n".to_vec(), "a..b expected 1"),
         (
             b"oci_default_credentials {\n  discover_ambient_credentials = false\n  docker_style_config_files = []\n}\n".to_vec(),
             "docker_style_config_files discover_ambient_credentials false 1",

@@ -1,7 +1,5 @@
 //! Why a configuration is refused.
 
-use std::fmt;
-
 use crate::address::{hostname, pattern};
 use crate::error::printable;
 use crate::syntax::{self, SyntaxError};
@@ -28,44 +26,18 @@ pub enum Error {
     /// A helper that is no program in `PATH`.
     #[error("`{}` is not the name of a helper\n  expected NAME of a program {program}NAME, without path separators", printable(.name))]
     Helper { name: String, program: &'static str },
-    /// A block whose label is not a host.
-    #[error("the label of a `{block}` block is not a host")]
-    Host {
-        block: &'static str,
-        source: hostname::Error,
-    },
+    /// The label of a `host` block.
+    #[error(transparent)]
+    Host(#[from] hostname::Error),
     /// A block that lacks something, or has too much.
     #[error("{0}")]
     Block(&'static str),
-    /// An invalid provider pattern.
-    #[error("`{name}` of a `{method}` block has something that is not a pattern")]
-    Pattern {
-        name: &'static str,
-        method: String,
-        source: pattern::Error,
-    },
-    /// Another error, in a file that tells the lines of its blocks.
+    /// One of `include` or `exclude`.
     #[error(transparent)]
-    At(Box<Located>),
-}
-
-/// An error and its line.
-#[derive(Debug)]
-pub struct Located {
-    line: usize,
-    error: Error,
-}
-
-impl fmt::Display for Located {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n  at line {}", self.error, self.line)
-    }
-}
-
-impl std::error::Error for Located {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.error.source()
-    }
+    Pattern(#[from] pattern::Error),
+    /// Another error, in a file that tells the lines of its blocks.
+    #[error("{error}\n  at line {line}")]
+    At { line: usize, error: Box<Self> },
 }
 
 impl From<syntax::Error> for Error {
@@ -78,9 +50,11 @@ impl Error {
     /// The error with its line, unless it has one.
     pub(super) fn at(self, line: Option<usize>) -> Self {
         match (self, line) {
-            (Self::At(located), _) => Self::At(located),
-            (error, Some(line)) => Self::At(Box::new(Located { line, error })),
-            (error, None) => error,
+            (error @ Self::At { .. }, _) | (error, None) => error,
+            (error, Some(line)) => {
+                let error = Box::new(error);
+                Self::At { line, error }
+            }
         }
     }
 }

@@ -45,10 +45,7 @@ impl HostToken {
 
 impl HostServices {
     pub(super) fn read(block: &Block<'_>) -> Result<Self, Error> {
-        let host = label(block).parse().map_err(|source| Error::Host {
-            block: "host",
-            source,
-        })?;
+        let host = label(block).parse()?;
         let services = block.body.section("services")?;
         let texts = services.into_iter().flat_map(Section::all_texts);
         Ok(Self {

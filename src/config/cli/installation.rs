@@ -160,15 +160,7 @@ fn patterns(
 ) -> Result<Option<Vec<ProviderPattern>>, Error> {
     let pattern = |text: String| {
         let parsed = ProviderPattern::parse(&text, default_host);
-        parsed.map_err(|source| {
-            let method = block.name.to_owned();
-            let error = Error::Pattern {
-                name,
-                method,
-                source,
-            };
-            error.at(block.body.line_of(name))
-        })
+        parsed.map_err(|error| Error::from(error).at(block.body.line_of(name)))
     };
     // Clients treat an empty list as none.
     let texts = block.body.texts(name)?.filter(|texts| !texts.is_empty());

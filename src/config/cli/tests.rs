@@ -311,7 +311,7 @@ fn every_mistake_about_installation_has_its_message() {
         ),
         (
             installation("direct {\ninclude = [\"a/*/b\"]\n}"),
-            "`include` of a `direct` block has something that is not a pattern",
+            "the pattern `a/*/b` has a `*` where none can be",
         ),
     ] {
         let message = refusal(&text);
