@@ -26,39 +26,31 @@ impl Symbol {
 
     /// The name in templates.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hostname => "hostname",
-            Self::Namespace => "namespace",
-            Self::Type => "type",
-        }
+        self.among(["hostname", "namespace", "type"])
     }
 
     /// The value of the symbol for a provider.
     pub(super) fn of(self, provider: &ProviderAddr) -> &str {
-        match self {
-            Self::Hostname => provider.hostname().as_ascii(),
-            Self::Namespace => provider.namespace(),
-            Self::Type => provider.type_name(),
-        }
+        let host = provider.hostname().as_ascii();
+        self.among([host, provider.namespace(), provider.type_name()])
     }
 
     /// The value of the symbol for all providers that a pattern matches; `None` if it has a wildcard there.
     pub(super) fn of_pattern(self, pattern: &ProviderPattern) -> Option<&str> {
-        let [hostname, namespace, type_name] = pattern.segments();
-        match self {
-            Self::Hostname => hostname,
-            Self::Namespace => namespace,
-            Self::Type => type_name,
-        }
+        self.among(pattern.segments())
     }
 
     /// The value of the symbol in the placeholder address, with which clients [check a template](crate::clients#template-checks) before
     /// any provider is known.
     pub(super) fn placeholder(self) -> &'static str {
+        self.among(["example.com", "example-namespace", "example-type"])
+    }
+
+    fn among<T>(self, [hostname, namespace, type_name]: [T; 3]) -> T {
         match self {
-            Self::Hostname => "example.com",
-            Self::Namespace => "example-namespace",
-            Self::Type => "example-type",
+            Self::Hostname => hostname,
+            Self::Namespace => namespace,
+            Self::Type => type_name,
         }
     }
 }
