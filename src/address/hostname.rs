@@ -47,29 +47,18 @@ impl Hostname {
     /// # Errors
     /// The text is invalid. Unlike in user input, punycode is accepted.
     pub fn from_ascii(text: &str) -> Result<Self, Error> {
-        let refuse = |kind| Error {
+        let refuse = || Error {
             text: text.to_owned(),
-            kind,
+            kind: HostnameErrorKind::Form,
         };
-        if text.len() > LONGEST {
-            return Err(refuse(HostnameErrorKind::Form));
-        }
-        let HostPort { host, port } =
-            HostPort::parse(text).ok_or_else(|| refuse(HostnameErrorKind::Form))?;
-        let host = Uts46::new()
-            .to_ascii(
-                host.as_bytes(),
-                AsciiDenyList::STD3,
-                Hyphens::Check,
-                DnsLength::Ignore,
-            )
-            .map_err(|_| refuse(HostnameErrorKind::Form))?;
+        let parts = HostPort::parse(text).filter(|_| text.len() <= LONGEST);
+        let HostPort { host, port } = parts.ok_or_else(refuse)?;
+        let (deny, dns) = (AsciiDenyList::STD3, DnsLength::Ignore);
+        let host = Uts46::new().to_ascii(host.as_bytes(), deny, Hyphens::Check, dns);
+        let host = host.map_err(|_| refuse())?;
         // The conversion removes soft hyphens and converts full-width dots, so empty labels may appear only now.
-        if host.split('.').any(str::is_empty) {
-            return Err(refuse(HostnameErrorKind::Form));
-        }
-        if !verify_dns_length(&host, false) {
-            return Err(refuse(HostnameErrorKind::Form));
+        if host.split('.').any(str::is_empty) || !verify_dns_length(&host, false) {
+            return Err(refuse());
         }
         Ok(Self(match port.filter(|port| *port != HTTPS) {
             Some(port) => format!("{host}:{port}"),
@@ -110,16 +99,12 @@ impl Hostname {
     /// # Errors
     /// The text is not a host name, or not its canonical spelling: two directories must not have the same host.
     pub fn from_path_segment(segment: &str) -> Result<Self, Error> {
-        let foreign = || Error {
+        let host = Self::from_ascii(&segment.replacen('_', ":", 1)).ok();
+        let host = host.filter(|host| host.to_path_segment() == segment);
+        host.ok_or_else(|| Error {
             text: segment.to_owned(),
             kind: HostnameErrorKind::Form,
-        };
-        let host = Self::from_ascii(&segment.replacen('_', ":", 1)).map_err(|_| foreign())?;
-        if host.to_path_segment() == segment {
-            Ok(host)
-        } else {
-            Err(foreign())
-        }
+        })
     }
 }
 
