@@ -171,33 +171,11 @@ fn read_module(
         what,
         limit,
     };
-    refuse_odd_names(directory)?;
-    if is_root && directory.join(TESTS).is_dir() {
-        refuse_odd_names(&directory.join(TESTS))?;
-    }
-    let mut names = disk::names(directory)?;
-    // Terraform does not know the endings that only OpenTofu reads.
-    let is_tofu = |name: &str| {
-        let endings = [".tofu", ".tofu.json", ".tofutest.hcl", ".tofutest.json"];
-        endings.iter().any(|ending| name.ends_with(ending))
-    };
-    let is_read = |name: &String| {
-        let is_unknown = client == Some(Client::Terraform) && is_tofu(name);
-        !is_unknown && !directory.join(name).is_dir()
-    };
-    let mut tests = Vec::new();
-    if is_root {
-        tests.extend(names.iter().filter(|name| is_test_file(name)).cloned());
-        let below = disk::if_exists(disk::names(&directory.join(TESTS)))?;
-        let below = below.iter().flatten().filter(|name| is_test_file(name));
-        tests.extend(below.map(|name| format!("{TESTS}/{name}")));
-    }
-    names.retain(|name| is_configuration(name) && is_read(name));
-    if names.is_empty() {
+    let names = names(directory, is_root, client)?;
+    if !names.iter().any(|name| is_configuration(name)) {
         let directory = directory.to_owned();
         return Err(Error::Empty { directory });
     }
-    names.extend(tests.into_iter().filter(is_read));
     if names.len() > MOST_FILES {
         return Err(many("files", MOST_FILES as u64));
     }
@@ -222,18 +200,37 @@ fn read_module(
     Ok((module, size))
 }
 
-/// Refuses a file that clients read and whose name is not text.
-fn refuse_odd_names(directory: &Path) -> Result<(), Error> {
-    let failed = |source| disk::Error::at("read", directory, source);
-    for entry in std::fs::read_dir(directory).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
-        let shown = name.to_string_lossy();
-        if name.to_str().is_none() && (is_configuration(&shown) || is_test_file(&shown)) {
-            let path = directory.join(name);
-            return Err(Error::FileName { path });
+/// The files that clients read, relative to the directory: those of the module, and the test files of a root module.
+fn names(directory: &Path, is_root: bool, client: Option<Client>) -> Result<Vec<String>, Error> {
+    // Terraform does not know the endings that only OpenTofu reads.
+    let is_unknown = |name: &str| {
+        let endings = [".tofu", ".tofu.json", ".tofutest.hcl", ".tofutest.json"];
+        client == Some(Client::Terraform) && endings.iter().any(|ending| name.ends_with(ending))
+    };
+    let mut folders = vec![(String::new(), directory.to_owned())];
+    let tests = directory.join(TESTS);
+    if is_root && tests.is_dir() {
+        folders.push((format!("{TESTS}/"), tests));
+    }
+    let mut names = Vec::new();
+    for (prefix, folder) in folders {
+        let failed = |source| disk::Error::at("read", &folder, source);
+        for entry in std::fs::read_dir(&folder).map_err(failed)? {
+            let file = entry.map_err(failed)?.file_name();
+            let (name, path) = (file.to_string_lossy(), folder.join(&file));
+            let is_module = prefix.is_empty() && is_configuration(&name);
+            let is_read = is_module || is_root && is_test_file(&name);
+            if !is_read || is_unknown(&name) || path.is_dir() {
+                continue;
+            }
+            if file.to_str().is_none() {
+                return Err(Error::FileName { path });
+            }
+            names.push(format!("{prefix}{name}"));
         }
     }
-    Ok(())
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// A directory without the links that lead to it.
