@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
-use toml_edit::DocumentMut;
 
 use crate::error::printable;
 use crate::plain;
@@ -34,15 +33,6 @@ pub struct Error {
 /// The text is not TOML, or not that of a `T`.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let parsed = toml_edit::de::from_str(text);
-    parsed.map_err(|error| Error::at(text, error.span(), error.message()))
-}
-
-/// Parses a document that is edited.
-///
-/// # Errors
-/// The text is not TOML.
-pub(crate) fn parse_to_edit(text: &str) -> Result<DocumentMut, Error> {
-    let parsed = text.parse::<DocumentMut>();
     parsed.map_err(|error| Error::at(text, error.span(), error.message()))
 }
 

@@ -1,6 +1,8 @@
-//! The lines of a trust file on which its entries and keys are.
+//! Where the entries of a trust file and their keys are.
 
-use toml_edit::{Document, Item, TableLike, Value};
+use std::ops::Range;
+
+use toml_edit::{Document, Item, Table, TableLike, Value};
 
 /// Where an entry is, so that errors and edits find it.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +13,10 @@ pub(super) struct EntryLines {
     pub keys: Vec<usize>,
     /// The comment behind each of its `keys`, on the same line.
     pub comments: Vec<Option<String>>,
+    /// The first byte of its header, unless it is an inline table.
+    pub header: Option<usize>,
+    /// The bytes of its list of keys.
+    pub list: Option<Range<usize>>,
 }
 
 /// The comment behind a key that ends at this byte, if it is the last key of its line. The list may end before the comment.
@@ -32,9 +38,12 @@ pub(super) fn lines(text: &str, name: &str) -> Vec<EntryLines> {
     let lines = |table: &dyn TableLike| {
         let start = |item: &Item| item.span().map(|span| span.start);
         let entry = table.get("match").and_then(start);
-        let keys = table.get("keys").and_then(Item::as_array).into_iter();
+        let list = table.get("keys");
+        let keys = list.and_then(Item::as_array).into_iter();
         let keys: Vec<_> = keys.flatten().filter_map(Value::span).collect();
         EntryLines {
+            header: None,
+            list: list.and_then(Item::span),
             entry: entry.map(line).unwrap_or_default(),
             keys: keys.iter().map(|span| line(span.start)).collect(),
             comments: keys.iter().map(|span| comment(text, span.end)).collect(),
@@ -42,7 +51,14 @@ pub(super) fn lines(text: &str, name: &str) -> Vec<EntryLines> {
     };
     let tables = file.get(name);
     match tables.and_then(Item::as_array_of_tables) {
-        Some(tables) => tables.iter().map(|table| lines(table)).collect(),
+        Some(tables) => {
+            let header = |table: &Table| table.span().map(|span| span.start);
+            let lines = tables.iter().map(|table| EntryLines {
+                header: header(table),
+                ..lines(table)
+            });
+            lines.collect()
+        }
         None => {
             let tables = tables.and_then(Item::as_array).into_iter().flatten();
             let tables = tables.filter_map(Value::as_inline_table);

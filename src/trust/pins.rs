@@ -5,14 +5,13 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-
-use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
+use std::ops::Range;
 
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::fingerprint::Fingerprint;
-use crate::toml;
 use crate::version::Version;
 
+use super::lines::lines;
 use super::rule::{Expired, Weak};
 use super::{Error, KeyDescription, TrustEntry, TrustFile};
 
@@ -22,8 +21,8 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// The fewest providers whose key is pinned for their namespace. Fewer say little about the others.
 const MANY: usize = 3;
 
-/// The characters of a line end.
-const LINE_END: [char; 2] = ['\r', '\n'];
+/// The header of a table.
+const HEADER: &str = "[[provider]]";
 
 /// The version with which a key was seen for the first time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +49,7 @@ pub type NewKeys = BTreeMap<Fingerprint, FirstSeen>;
 /// the same, byte for byte.
 ///
 /// # Errors
-/// The text is not a trust file, or [`Error::NoPlace`] if the rest of the text would change.
+/// The text is not a trust file, or [`Error::NoPlace`] if it has its tables in a form to which none can be added.
 pub fn pin(
     text: &str,
     provider: &ProviderAddr,
@@ -58,23 +57,43 @@ pub fn pin(
     keys: &NewKeys,
 ) -> Result<Option<String>, Error> {
     let file = TrustFile::parse(text)?;
+    let places = lines(text, "provider");
     let found = file.entry_for(provider);
-    match found {
+    let (at, new) = match found {
         Some((place, entry)) if entry.has_keys() => {
             let pins: BTreeSet<&Fingerprint> = entry.pins.iter().collect();
             let mut files = entry.files.iter();
             if files.any(|file| file.copy_of.is_none()) || !pins.into_iter().eq(earlier) {
                 return Ok(None);
             }
-            edit(text, |file| replace_keys(file, place, list(keys)))
+            let place = places.get(place).filter(|place| place.header.is_some());
+            let at = place.and_then(|place| place.list.clone());
+            (at.ok_or(Error::NoPlace)?, list(keys))
         }
         found => {
-            let place = place(&file, provider, found.map(|(place, _)| place));
             let table = table(provider, keys, found.map(|(_, entry)| entry));
-            edit(text, |file| add(file, table, place))
+            match place(&file, provider, found.map(|(place, _)| place)) {
+                None => at_end(text, &table),
+                Some(place) => {
+                    let header = places.get(place).and_then(|place| place.header);
+                    before(text, header.ok_or(Error::NoPlace)?, &table)
+                }
+            }
         }
+    };
+    let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let (head, rest) = text.split_at_checked(at.start).ok_or(Error::NoPlace)?;
+    let tail = rest.get(at.len()..).ok_or(Error::NoPlace)?;
+    let pinned = [head, &new.replace('\n', line_end), tail].concat();
+    // What looks like a place may be in the middle of something else.
+    let written = TrustFile::parse(&pinned).map_err(|_| Error::NoPlace)?;
+    let added = usize::from(new.contains(HEADER));
+    let is_pinned = |(_, entry): (_, &TrustEntry)| entry.pins.iter().eq(keys.keys());
+    let is_whole = written.entries.len() == file.entries.len() + added;
+    match is_whole && written.entry_for(provider).is_some_and(is_pinned) {
+        true => Ok(Some(pinned)),
+        false => Err(Error::NoPlace),
     }
-    .map(Some)
 }
 
 /// Replaces the tables that [`pin`] wrote for the providers of a namespace by one for all of it. Returns the key. `None` if they are few, any has no
@@ -93,7 +112,7 @@ pub fn unite(
     let others = entries.filter(|entry| entry.pattern.intersection(&pattern).is_some());
     let is_alone = others.count() == pinned.len();
     let tables = pinned.iter().map(|(one, keys)| table(one, keys, None));
-    let tables: Vec<_> = tables.map(|one| format!("[[provider]]\n{one}")).collect();
+    let tables: Vec<_> = tables.collect();
     let (before, after) = text.split_once(tables.join("\n").trim_end())?;
     let is_whole = after.trim().is_empty() || after.starts_with("\n\n");
     let one = tables.first()?.trim_end();
@@ -119,123 +138,60 @@ fn place(file: &TrustFile, provider: &ProviderAddr, before: Option<usize>) -> Op
     found
 }
 
-/// Applies a change to the tables of a text. `toml_edit` keeps comments, order and formatting. It drops the byte order mark and
-/// carriage returns, which this function restores, and it writes the header of every `[[provider]]` table as that of the first. So a
-/// text that `toml_edit` would not write back unchanged is refused.
-fn edit(text: &str, change: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Result<String, Error> {
-    let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let (mark, _) = text.split_at(text.len() - body.len());
-    let line_end = if body.contains("\r\n") { "\r\n" } else { "\n" };
-    let content = body.trim_end_matches(LINE_END);
-    let end = match body.strip_prefix(content) {
-        Some(end) if !body.is_empty() => end,
-        _ => line_end,
-    };
-    let written = |file: &DocumentMut| {
-        let text = file.to_string();
-        text.trim_end_matches(LINE_END).replace('\n', line_end)
-    };
-
-    let parsed = toml::parse_to_edit(&content.replace("\r\n", "\n"));
-    let mut file = parsed.map_err(|error| Error::TrustFile(Box::new(error)))?;
-    if written(&file) != content {
-        return Err(Error::NoPlace);
+/// The end of the text before its last line ends, and what is written there.
+fn at_end(text: &str, table: &str) -> (Range<usize>, String) {
+    let content = text.trim_end_matches(['\r', '\n']);
+    match content.trim_start_matches(BYTE_ORDER_MARK) {
+        "" => (content.len()..text.len(), table.to_owned()),
+        _ => (
+            content.len()..content.len(),
+            format!("\n\n{}", table.trim_end()),
+        ),
     }
-    change(&mut file).ok_or(Error::NoPlace)?;
-    Ok(format!("{mark}{}{end}", written(&file)))
 }
 
-/// Replaces the list of keys of a table, and keeps the white space and comments around the list.
-fn replace_keys(file: &mut DocumentMut, place: usize, keys: Array) -> Option<()> {
-    let table = tables(file)?.get_mut(place)?;
-    let list = table.get_mut("keys")?.as_array_mut()?;
-    let decor = list.decor().clone();
-    *list = keys;
-    *list.decor_mut() = decor;
-    Some(())
-}
-
-/// Adds a table before the one at `place`, or at the end.
-fn add(file: &mut DocumentMut, mut table: Table, place: Option<usize>) -> Option<()> {
-    let Some(place) = place else {
-        // The text after the last table, which can only be comments.
-        let comments = file.trailing().as_str().unwrap_or_default().to_owned();
-        let gap = match comments.as_str() {
-            "" if file.is_empty() => "",
-            "" => "\n",
-            _ => "\n\n",
-        };
-        table.decor_mut().set_prefix(comments + gap);
-        file.set_trailing("");
-        tables(file)?.push(table);
-        return Some(());
+/// The begin of a table whose header is at this byte, and what is written there. The comments directly above it belong to it, except at the beginning
+/// of the file, where they may be about the file.
+fn before(text: &str, header: usize, table: &str) -> (Range<usize>, String) {
+    let before = text.get(..header).unwrap_or_default();
+    let content = |line: &str| line.trim_start_matches(BYTE_ORDER_MARK).trim().to_owned();
+    let mark = before.len() - before.trim_start_matches(BYTE_ORDER_MARK).len();
+    let line = before.rfind('\n').map_or(mark, |end| end + 1);
+    let above = before.get(..line).unwrap_or_default();
+    let mut at = line;
+    let end = above.split_inclusive('\n').rev().find(|one| {
+        let is_comment = content(one).starts_with('#');
+        at -= if is_comment { one.len() } else { 0 };
+        !is_comment
+    });
+    let (at, gap) = match end {
+        None => (line, ""),
+        // The comment of the next table stays apart from the new one.
+        Some(end) if at < line && !content(end).is_empty() => (at, "\n"),
+        Some(_) => (at, ""),
     };
-    let tables = tables(file)?;
-    let next = tables.get_mut(place)?.decor_mut();
-    let before = next.prefix().and_then(|text| text.as_str());
-    let before = before.unwrap_or_default().to_owned();
-    let line = before.rfind('\n').map_or(0, |at| at + 1);
-    let (comments, indent) = before.split_at_checked(line)?;
-    let (above, own) = comments.split_at_checked(own_comment(comments, place))?;
-    next.set_prefix(format!("\n{own}{indent}"));
-    // A comment about the next table stays apart from the new one.
-    let above = if above.is_empty() && !own.is_empty() {
-        "\n"
-    } else {
-        above
-    };
-    table.decor_mut().set_prefix(above);
-    tables.insert(place, table);
-    Some(())
-}
-
-/// Where the comment about the table at `place` begins in the text before its header: after the last blank line. At the beginning of the
-/// file, a comment without a blank line may be about the file.
-fn own_comment(comments: &str, place: usize) -> usize {
-    let mut begin = (place > 0).then_some(0);
-    let mut at = 0;
-    for line in comments.split_inclusive('\n') {
-        at += line.len();
-        if line.trim().is_empty() {
-            begin = Some(at);
-        }
-    }
-    begin.unwrap_or(at)
-}
-
-/// The `[[provider]]` tables; `None` if they are written as one list of inline tables.
-fn tables(file: &mut DocumentMut) -> Option<&mut ArrayOfTables> {
-    file.entry("provider")
-        .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()))
-        .as_array_of_tables_mut()
+    (at..at, format!("{gap}{table}\n"))
 }
 
 /// The keys, each on a line of its own with a comment.
-fn list(keys: &NewKeys) -> Array {
-    let mut list = Array::new();
-    let mut comment = String::new();
-    for (key, seen) in keys {
-        let key = Value::from(key.to_string());
-        list.push_formatted(key.decorated(format!("{comment}\n  "), ""));
-        comment = format!(" # {seen}");
-    }
-    list.set_trailing_comma(true);
-    list.set_trailing(comment + "\n");
-    list
+fn list(keys: &NewKeys) -> String {
+    let lines = keys
+        .iter()
+        .map(|(key, seen)| format!("  \"{key}\", # {seen}\n"));
+    format!("[\n{}]", lines.collect::<String>())
 }
 
 /// A table that pins keys. It takes precedence over the table that matched before, so it copies that table's other settings, except
 /// `unsigned`: a pinned provider must be signed.
-fn table(provider: &ProviderAddr, keys: &NewKeys, inherited: Option<&TrustEntry>) -> Table {
-    let mut table = Table::new();
-    table.insert("match", value(provider.to_string()));
-    table.insert("keys", value(list(keys)));
-    table.insert("unsigned", value("refuse"));
+fn table(provider: &ProviderAddr, keys: &NewKeys, inherited: Option<&TrustEntry>) -> String {
+    let keys = list(keys);
+    let mut table =
+        format!("{HEADER}\nmatch = \"{provider}\"\nkeys = {keys}\nunsigned = \"refuse\"\n");
     if inherited.is_some_and(|entry| entry.expired == Expired::Refuse) {
-        table.insert("expired", value("refuse"));
+        table += "expired = \"refuse\"\n";
     }
     if inherited.is_some_and(|entry| entry.weak == Weak::Warn) {
-        table.insert("weak", value("warn"));
+        table += "weak = \"warn\"\n";
     }
     table
 }
