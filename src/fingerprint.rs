@@ -36,13 +36,41 @@ impl FromStr for Fingerprint {
     /// Blanks between the digits are ignored, because `gpg --fingerprint` prints some, and so is `0x` before them.
     fn from_str(text: &str) -> Result<Self, FingerprintError> {
         let digits = digits(text);
-        let sound = matches!(digits.len(), 40 | 64) && is_hex(&digits);
-        if sound {
-            Ok(Self(digits.to_ascii_uppercase()))
-        } else {
-            Err(FingerprintError {
+        match matches!(digits.len(), 40 | 64) && is_hex(&digits) {
+            true => Ok(Self(digits.to_ascii_uppercase())),
+            false => Err(FingerprintError {
                 text: text.to_owned(),
-            })
+                expected: "40 or 64 hex digits".to_owned(),
+            }),
+        }
+    }
+}
+
+impl Fingerprint {
+    /// The fingerprint where a file may be named, too; `None` for what can only be a file.
+    ///
+    /// # Errors
+    /// A key id, of which anyone can make another key; an incomplete fingerprint; or one in the form of another program: with colons, or as the URI
+    /// that smartphones scan.
+    pub fn unless_file(text: &str) -> Result<Option<Self>, FingerprintError> {
+        // The lengths of key ids. A file name may have others below that of a fingerprint.
+        const KEY_IDS: [usize; 2] = [8, 16];
+        let (parsed, digits) = (text.parse::<Self>(), digits(text));
+        let wrong = |expected| {
+            let text = text.to_owned();
+            Err(FingerprintError { text, expected })
+        };
+        let lower = text.trim().to_ascii_lowercase();
+        let other = lower.strip_prefix("openpgp4fpr:").unwrap_or(&lower);
+        match (parsed, other.replace(':', "").parse::<Self>()) {
+            (Ok(fingerprint), _) => Ok(Some(fingerprint)),
+            (Err(_), Ok(meant)) => wrong(format!("{meant}, or its digits with blanks")),
+            (Err(_), _) if KEY_IDS.contains(&digits.len()) && is_hex(&digits) => {
+                let why = "since more than one key can have a short id";
+                wrong(format!("40 or 64 hex digits, {why}"))
+            }
+            (Err(error), _) if digits.len() > 16 && is_hex(&digits) => Err(error),
+            _ => Ok(None),
         }
     }
 }
@@ -76,24 +104,6 @@ impl fmt::Display for Issuer {
     }
 }
 
-/// The number of digits, if a text is hex digits that are too few or too many for a fingerprint: mostly a key id, of which anyone can make
-/// another key, or an incomplete fingerprint.
-pub fn key_id_digits(text: &str) -> Option<usize> {
-    // The shortest key id, and lengths that a file name may have too.
-    const SHORT: [usize; 2] = [8, 16];
-    let digits = digits(text);
-    let is_like_one = SHORT.contains(&digits.len()) || digits.len() > 16;
-    (is_like_one && is_hex(&digits)).then_some(digits.len())
-}
-
-/// The fingerprint that a text has in the form of another program: with colons, or as the URI that smartphones scan.
-pub fn in_other_form(text: &str) -> Option<Fingerprint> {
-    let lower = text.trim().to_ascii_lowercase();
-    let digits = lower.strip_prefix("openpgp4fpr:").unwrap_or(&lower);
-    let fingerprint = digits.replace(':', "").parse().ok();
-    fingerprint.filter(|_| lower.contains(':'))
-}
-
 /// The digits without the blanks between them and without `0x`.
 fn digits(text: &str) -> String {
     let mut digits: String = text.split_whitespace().collect();
@@ -109,10 +119,12 @@ fn is_hex(text: &str) -> bool {
 
 /// Text that is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a fingerprint: expected 40 or 64 hex digits", printable(.text))]
+#[error("`{}` is not a fingerprint\n  expected {expected}", printable(.text))]
 pub struct FingerprintError {
     /// The invalid text.
     pub text: String,
+    /// How a fingerprint is written.
+    expected: String,
 }
 
 #[cfg(test)]
@@ -143,12 +155,9 @@ mod tests {
             format!("openpgp4fpr:{plain}"),
             format!("OPENPGP4FPR:{}", plain.to_lowercase()),
         ] {
-            let meant = in_other_form(&text).expect(&text);
-            assert_eq!(meant.to_string(), plain);
+            let error = Fingerprint::unless_file(&text).expect_err(&text);
+            assert!(error.to_string().contains(plain), "{error}");
             assert!(text.parse::<Fingerprint>().is_err(), "{text}");
-        }
-        for text in [plain, "acme.asc", "C:acme.asc", "openpgp4fpr:86B3", ""] {
-            assert_eq!(in_other_form(text), None, "{text}");
         }
     }
 
@@ -161,19 +170,22 @@ mod tests {
 
     #[test]
     fn key_ids_and_incomplete_fingerprints_are_told_from_files() {
-        for (text, digits) in [
-            ("9472D746", Some(8)),
-            ("34365D9472D7468F", Some(16)),
-            ("0x34365d9472d7468f", Some(16)),
-            ("3436 5D94 72D7 468F", Some(16)),
-            (&"A".repeat(39), Some(39)),
-            (&"A".repeat(41), Some(41)),
-            ("", None),
-            ("cafe", None),
-            ("acme.asc", None),
-            ("./9472D746", None),
+        for (text, is_file) in [
+            ("9472D746", false),
+            ("34365D9472D7468F", false),
+            ("0x34365d9472d7468f", false),
+            ("3436 5D94 72D7 468F", false),
+            (&"A".repeat(39), false),
+            (&"A".repeat(41), false),
+            ("", true),
+            ("cafe", true),
+            ("acme.asc", true),
+            ("C:acme.asc", true),
+            ("openpgp4fpr:86B3", true),
+            ("./9472D746", true),
         ] {
-            assert_eq!(key_id_digits(text), digits, "{text}");
+            let found = Fingerprint::unless_file(text);
+            assert_eq!(found == Ok(None), is_file, "{text}");
         }
     }
 

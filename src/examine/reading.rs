@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::platform::Platforms;
 use crate::prove::prove;
 use crate::store::{self, Artifact, StoreBlob, StoredEvidence, StoredPackage, artifact};
-use crate::trust::{self, Rule};
+use crate::trust::{self, Lacking, Rule};
 use crate::version::Version;
 
 /// How often a version in a layout is read while it seems half replaced. Both of its tags move at once there.
@@ -164,7 +164,7 @@ impl StoredProvider {
                 release.notes.extend(is_gone.then_some(Note::NoEvidence));
                 let proof = prove(release, &rule, trust.now).await;
                 let proof = proof.map_err(|source| match source {
-                    trust::Error::NoDocument | trust::Error::NotSigned { .. } if is_gone => {
+                    trust::Error::Unproven { lacks, .. } if is_gone && lacks != Lacking::Key => {
                         Problem::NoEvidence
                     }
                     source => Problem::Evidence { source },
@@ -221,10 +221,8 @@ impl StoredProvider {
             let check = |bundle: &Vec<u8>| required.check(bundle, &name, index, checksums.as_ref());
             let checked: Vec<_> = bundles.iter().map(check).collect();
             if !checked.iter().any(Result::is_ok) {
-                return Err(match checked.into_iter().filter_map(Result::err).max() {
-                    Some(fault) => trust::Error::Attestation { key, fault }.into(),
-                    None => trust::Error::NotAttested { key }.into(),
-                });
+                let fault = checked.into_iter().filter_map(Result::err).max();
+                return Err(trust::Error::NotAttested { key, fault }.into());
             }
             last = Some(key);
         }

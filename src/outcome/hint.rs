@@ -2,13 +2,16 @@
 
 use super::{At, Failure, Problem};
 use crate::error::Hint;
-use crate::trust;
+use crate::trust::{self, Lacking};
 
 impl Hint for Failure {
     fn hint(&self) -> Option<String> {
         let hint = match (&*self.problem, &self.at) {
             (
-                Problem::Trust(trust::Error::NoDocument | trust::Error::NoSignature),
+                Problem::Trust(trust::Error::Unproven {
+                    lacks: Lacking::Document | Lacking::Signature,
+                    pinned: None,
+                }),
                 At::Source(place),
             ) if place.is_mirror() => {
                 "mirrors have no signatures: `--allow-unsigned ADDR` or `lock --trust-store` believes one".to_owned()
@@ -42,7 +45,11 @@ impl Hint for Problem {
             Self::Trust(error) => error.hint(),
             Self::Evidence { source } => match source {
                 // The signature is good, and the user's rules refuse it.
-                trust::Error::NotSigned { .. } | trust::Error::Refused(_) => source.hint(),
+                trust::Error::Unproven {
+                    lacks,
+                    pinned: Some(_),
+                } if *lacks != Lacking::Key => source.hint(),
+                trust::Error::Refused(_) => source.hint(),
                 _ => Some(TAMPERED.to_owned()),
             },
             Self::NoVersion { available, .. } => available.is_empty().then(|| {

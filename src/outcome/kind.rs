@@ -6,7 +6,7 @@ use super::Problem;
 use crate::blob;
 use crate::date::timestamp;
 use crate::hash::PackageHash;
-use crate::trust::{Error, SignatureErrorKind};
+use crate::trust::{Error, ExpectedKeys, SignatureErrorKind};
 
 /// What did not verify.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,9 +38,9 @@ impl Kind {
     fn of_trust(error: &Error) -> Self {
         use SignatureErrorKind as Reason;
         match error {
-            Error::NoDocument | Error::NoSignature | Error::NoKey => Self::only("not-signed"),
-            Error::NotSigned { expected, .. } | Error::NoPinnedKey { expected } => {
-                Self::new("not-signed", &expected.fingerprints(), &[""; 0])
+            Error::Unproven { pinned, .. } => {
+                let expected = pinned.as_ref().map(ExpectedKeys::fingerprints);
+                Self::new("not-signed", &expected.unwrap_or_default(), &[""; 0])
             }
             Error::Mismatch(one) => Self::new("wrong-hash", &[one.expected], &[one.received]),
             Error::NotLocked {
@@ -50,7 +50,7 @@ impl Kind {
                 expected,
                 PackageHash::of_zip(received).as_slice(),
             ),
-            Error::NotAttested { .. } | Error::Attestation { .. } => Self::only("not-attested"),
+            Error::NotAttested { .. } => Self::only("not-attested"),
             Error::Denied { why } => Self::new("denied", &[""; 0], &[why]),
             Error::Refused(refused) => match &refused.reason {
                 Reason::NotPinned { expected, received } => Self::new(

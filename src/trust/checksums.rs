@@ -34,9 +34,8 @@ impl Checksums {
     /// # Errors
     /// The document has more than 4 MiB or 10,000 names, or a name has two digests: clients would use the first, other tools the last.
     pub fn parse(document: &[u8]) -> Result<Self, Error> {
-        let (limit, received) = (limits::CHECKSUMS, document.len() as u64);
-        if received > limit {
-            return Err(Error::LongDocument { received, limit });
+        if document.len() as u64 > limits::CHECKSUMS {
+            return Err(large(limits::CHECKSUMS, "bytes"));
         }
         let mut read = Self {
             lines: BTreeMap::new(),
@@ -76,7 +75,7 @@ impl Checksums {
                 second: digest,
             }),
             Some(_) => Ok(()),
-            None if self.lines.len() == MOST_LINES => Err(Error::ManyLines { limit: MOST_LINES }),
+            None if self.lines.len() == MOST_LINES => Err(large(MOST_LINES as u64, "files")),
             None => {
                 self.lines.insert(name.to_owned(), digest);
                 Ok(())
@@ -115,6 +114,11 @@ impl Checksums {
         self.lines()
             .any(|(name, digest)| digest == *zip && subject.is_named(name, platform))
     }
+}
+
+fn large(limit: u64, unit: &'static str) -> Error {
+    let what = "the checksum document".to_owned();
+    Error::Large { what, limit, unit }
 }
 
 #[cfg(test)]
@@ -189,7 +193,7 @@ mod tests {
     #[test]
     fn a_document_is_bounded() {
         let error = Checksums::parse(&vec![b'\n'; limits::CHECKSUMS as usize + 1]);
-        assert!(matches!(error, Err(Error::LongDocument { .. })));
+        assert!(matches!(error, Err(Error::Large { .. })));
     }
 
     #[test]

@@ -17,16 +17,14 @@ use super::signature_error::SignatureError;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// The checksum document is longer than any real one.
-    #[error(
-        "the checksum document is too long\n  expected at most {limit} bytes\n  received {received} bytes"
-    )]
-    LongDocument { received: u64, limit: u64 },
-    /// A checksum document that names more files than any release has.
-    #[error(
-        "the checksum document names too many files\n  expected at most {limit}\n  received more"
-    )]
-    ManyLines { limit: usize },
+    /// There is more of something than any real release has.
+    #[error("{what} is too large\n  expected at most {limit} {unit}\n  received more")]
+    Large {
+        /// Such as `the checksum document`, safe to print.
+        what: String,
+        limit: u64,
+        unit: &'static str,
+    },
     /// The checksum document lists two digests for one file.
     #[error("the checksum document has two checksums for `{}`\n  received {}\n  and {}", printable(.file_name), stated(.first), stated(.second))]
     TwoDigests {
@@ -64,32 +62,18 @@ pub enum Error {
     /// The checksum document is that of another version.
     #[error("no line of the checksum document names a package of {version}")]
     OtherRelease { version: Version },
-    /// There is no checksum document.
-    #[error("the release has no checksum document")]
-    NoDocument,
-    /// There is no signature.
-    #[error("the checksum document is not signed")]
-    NoSignature,
-    /// There is a signature, but no readable key.
-    #[error("the signature of the checksum document cannot be checked without a key")]
-    NoKey,
+    /// There is nothing wrong, and nothing that proves who made the release.
+    #[error("{}", unproven(*.lacks, .pinned.as_ref()))]
+    Unproven {
+        lacks: Lacking,
+        /// The pinned keys, of which one had to sign.
+        pinned: Option<ExpectedKeys>,
+    },
     /// A key to be pinned was downloaded over a connection on which an attacker may have replaced it.
     #[error(
         "refusing to pin the key{}\n  expected a key that its origin served over verified TLS\n  received one over a connection without TLS, or with a certificate that was not verified", .key.as_ref().map_or_else(String::new, |key| format!(" {key}"))
     )]
     UnverifiedTransport { key: Option<Fingerprint> },
-    /// Keys are pinned, and there is no signature.
-    #[error("the {}\n  expected a signature by {expected}\n  received none", if *.has_document { "checksum document is not signed" } else { "release has no checksum document" })]
-    NotSigned {
-        /// Whether there is a checksum document, which could be signed.
-        has_document: bool,
-        expected: ExpectedKeys,
-    },
-    /// There is a signature, but none of the pinned keys is available to check it.
-    #[error(
-        "the signature of the checksum document cannot be checked without the pinned key\n  expected {expected}\n  received no such key"
-    )]
-    NoPinnedKey { expected: ExpectedKeys },
     /// A key file of the user has no certificate, is damaged, has a secret key, or was stored in another encoding.
     #[error("`{}` holds no whole public key of OpenPGP\n  expected one, armored or binary\n  received {received}", printable(.name))]
     NotAKey {
@@ -102,16 +86,6 @@ pub enum Error {
         name: String,
         received: Vec<Fingerprint>,
     },
-    /// The keys are longer than any real ones.
-    #[error("the keys in `{}` are too long\n  expected at most {limit} bytes\n  received {received} bytes", printable(.name))]
-    LongKeys {
-        name: String,
-        received: u64,
-        limit: u64,
-    },
-    /// There are more keys than any real owner has.
-    #[error("the release comes with too many keys\n  expected at most {limit}\n  received more")]
-    ManyKeys { limit: usize },
     /// There are keys and signatures, but no signature is good.
     #[error(transparent)]
     Refused(#[from] SignatureError),
@@ -130,20 +104,15 @@ pub enum Error {
         /// The reason, and the line of the trust file, safe to print.
         why: String,
     },
-    /// An attestation is required, and there is none.
-    #[error(
-        "the version is not attested\n  expected an attestation by the key {key}\n  received none"
-    )]
+    /// An attestation is required, and none of those that are there counts. The fault is that of the best one.
+    #[error("{}", .fault.as_ref().map_or_else(
+        || format!("the version is not attested\n  expected an attestation by the key {key}\n  received none"),
+        |fault| format!("no attestation of the version by the key {key} counts: {fault}"),
+    ))]
     NotAttested {
         /// The id of the key.
         key: String,
-    },
-    /// An attestation is required, and none of those that are there counts. The fault is that of the best one.
-    #[error("no attestation of the version by the key {key} counts: {fault}")]
-    Attestation {
-        /// The id of the key.
-        key: String,
-        fault: Fault,
+        fault: Option<Fault>,
     },
     /// The file of a required attestation has no key.
     #[error("`{}` holds no key of a mirror\n  {error}", printable(.name))]
@@ -163,18 +132,38 @@ pub enum Error {
     /// The trust file has an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] crate::address::pattern::Error),
-    /// A key id in place of a fingerprint. An attacker can make a key with the same id.
-    #[error("`{}` is a short key id, which more than one key can have\n  expected a fingerprint of 40 or 64 digits", printable(.text))]
-    KeyId { text: String },
-    /// A fingerprint as another program writes it.
-    #[error("`{}` is not how a fingerprint is written\n  expected {expected}, or its digits with blanks", printable(.text))]
-    OtherForm { text: String, expected: Fingerprint },
-    /// An incomplete fingerprint, or one with too many digits.
+    /// Something like a fingerprint, which would be no safe name of a key.
     #[error(transparent)]
     Fingerprint(FingerprintError),
     /// An error of an entry of the trust file.
     #[error("line {line}: {error}")]
     Entry { line: usize, error: Box<Error> },
+}
+
+/// What a release does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lacking {
+    /// A checksum document.
+    Document,
+    /// A signature of the checksum document.
+    Signature,
+    /// A key for the signature that is there.
+    Key,
+}
+
+fn unproven(lacks: Lacking, pinned: Option<&ExpectedKeys>) -> String {
+    let what = match lacks {
+        Lacking::Document => "the release has no checksum document",
+        Lacking::Signature => "the checksum document is not signed",
+        Lacking::Key => "the signature of the checksum document cannot be checked without a key",
+    };
+    match pinned {
+        None => what.to_owned(),
+        Some(keys) if lacks == Lacking::Key => {
+            format!("{what}\n  expected {keys}\n  received no such key")
+        }
+        Some(keys) => format!("{what}\n  expected a signature by {keys}\n  received none"),
+    }
 }
 
 /// A package that does not have the digest that the checksum document lists.
@@ -240,22 +229,13 @@ impl Error {
             | Self::NotLocked { .. }
             | Self::NoZipLocked
             | Self::OtherRelease { .. }
-            | Self::NoDocument
-            | Self::NoSignature
-            | Self::NoKey
+            | Self::Unproven { .. }
             | Self::UnverifiedTransport { .. }
-            | Self::NotSigned { .. }
-            | Self::NoPinnedKey { .. }
             | Self::Costly
             | Self::Denied { .. }
             | Self::NotAttested { .. }
-            | Self::Attestation { .. }
             | Self::Refused(_) => Category::Untrusted,
-            Self::LongDocument { .. }
-            | Self::ManyLines { .. }
-            | Self::NotAKey { .. }
-            | Self::LongKeys { .. }
-            | Self::ManyKeys { .. } => Category::Malformed,
+            Self::Large { .. } | Self::NotAKey { .. } => Category::Malformed,
             Self::Unsupported | Self::NoPlace => Category::Unsupported,
             Self::TrustFile(_)
             | Self::UnsignedPin { .. }
@@ -264,8 +244,6 @@ impl Error {
             | Self::Pattern(_)
             | Self::Versions(_)
             | Self::Until
-            | Self::KeyId { .. }
-            | Self::OtherForm { .. }
             | Self::Fingerprint(_)
             | Self::Entry { .. } => Category::Usage,
         }

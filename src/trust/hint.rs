@@ -1,27 +1,28 @@
 //! What helps when a release, a key or a trust file is not accepted. `ADDR` stands for the provider.
 
 use super::asked_by::AskedBy;
-use super::{Error, SignatureErrorKind};
+use super::{Error, Lacking, SignatureErrorKind};
 use crate::error::Hint;
 
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
         let text = match self {
             Self::Refused(error) => return error.reason.hint(),
-            Self::NoKey => "name the file of its author's key with `--key FILE`",
-            Self::NoDocument | Self::NoSignature => {
-                "`--allow-unsigned ADDR` of `push`, `mirror` and `lock` accepts it without proof"
-            }
-            Self::NotSigned { expected, .. } => match expected.asked_by {
-                Some(AskedBy::Option) => {
+            Self::Unproven { lacks, pinned } => match pinned {
+                _ if *lacks == Lacking::Key => {
+                    "name the file of its author's key with `--key FILE`"
+                }
+                None => {
+                    "`--allow-unsigned ADDR` of `push`, `mirror` and `lock` accepts it without proof"
+                }
+                Some(pinned) if pinned.asked_by == Some(AskedBy::Option) => {
                     "`gpg --detach-sign FILE` signs it; or leave out `--key`, if its author signs nothing"
                 }
-                _ => {
+                Some(_) => {
                     "if its author signs nothing, an entry for it alone with `unsigned = \"allow\"` accepts it"
                 }
             },
-            Self::NoPinnedKey { .. } => "name the file of the pinned key with `--key FILE`",
-            Self::NotAttested { .. } => {
+            Self::NotAttested { fault: None, .. } => {
                 "`tfoci mirror --attest KEY --attest-id URI` attests what the store has already"
             }
             Self::NotLocked { .. } => {
@@ -54,13 +55,13 @@ impl Error {
             Self::NoMirrorKey { .. } => {
                 "`openssl pkey -in KEY -pubout -out FILE` writes the public half of its key"
             }
-            Self::KeyId { .. } | Self::Fingerprint(_) => {
+            Self::Fingerprint(_) => {
                 "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"
             }
             Self::NotAKey { .. } => {
                 "`gpg --armor --output FILE --export FINGERPRINT` writes one in any shell"
             }
-            Self::Pattern(_) | Self::OtherForm { .. } | Self::NoPlace => EXAMPLE,
+            Self::Pattern(_) | Self::NoPlace => EXAMPLE,
             _ => return None,
         };
         Some(text.to_owned())

@@ -51,8 +51,8 @@ mod trust_file;
 pub use checksums::Checksums;
 pub use deadline::Deadline;
 pub use deny::{Denial, Denials};
-pub use doubt::{Doubt, DoubtKind, doubts};
-pub use error::{Error, Mismatch};
+pub use doubt::{Doubt, doubts};
+pub use error::{Error, Lacking, Mismatch};
 pub use expected_keys::{ExpectedKeys, NamedKey};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
@@ -209,29 +209,19 @@ fn name_canonically<L>(release: &mut Release<L>) {
 }
 
 fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
-    let is_unsigned = release.checksums.is_none() || release.signatures.is_empty();
-    if rule.pinned() {
-        let files = rule.keys.iter().filter(|_| rule.pins.is_empty());
-        let files = files.map(|ring| printable(&ring.name));
-        let pins = rule.pins.iter().map(ToString::to_string);
-        let expected = ExpectedKeys {
-            keys: pins.chain(files).collect(),
-            asked_by: rule.asked_by.clone(),
-        };
-        match is_unsigned {
-            true => Error::NotSigned {
-                has_document: release.checksums.is_some(),
-                expected,
-            },
-            false => Error::NoPinnedKey { expected },
-        }
-    } else if release.checksums.is_none() {
-        Error::NoDocument
-    } else if release.signatures.is_empty() {
-        Error::NoSignature
-    } else {
-        Error::NoKey
-    }
+    let lacks = match &release.checksums {
+        None => Lacking::Document,
+        Some(_) if release.signatures.is_empty() => Lacking::Signature,
+        Some(_) => Lacking::Key,
+    };
+    let files = rule.keys.iter().filter(|_| rule.pins.is_empty());
+    let files = files.map(|ring| printable(&ring.name));
+    let pins = rule.pins.iter().map(ToString::to_string);
+    let pinned = rule.pinned().then(|| ExpectedKeys {
+        keys: pins.chain(files).collect(),
+        asked_by: rule.asked_by.clone(),
+    });
+    Error::Unproven { lacks, pinned }
 }
 
 impl Proof {
@@ -396,12 +386,15 @@ impl<L> Verified<Release<L>> {
     /// into which this release is merged.
     ///
     /// # Errors
-    /// No line covers one of the zips, or [`Error::NoDocument`].
+    /// No line covers one of the zips, or there is no checksum document.
     pub fn covers<'a>(
         &self,
         zips: impl IntoIterator<Item = (&'a Platform, &'a Digest)>,
     ) -> Result<(), Error> {
-        let checksums = self.checksums().ok_or(Error::NoDocument)?;
+        let checksums = self.checksums().ok_or(Error::Unproven {
+            lacks: Lacking::Document,
+            pinned: None,
+        })?;
         let subject = ReleaseId::of(&self.0);
         for (platform, zip) in zips {
             if !checksums.covers(subject, platform, zip) {

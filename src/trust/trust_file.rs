@@ -19,7 +19,7 @@ use serde::Deserialize;
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::attestation::{PublicKey, RequiredAttestation};
 use crate::authentication::Anchor;
-use crate::fingerprint::{Fingerprint, in_other_form, key_id_digits};
+use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
 use crate::toml;
 
@@ -260,23 +260,13 @@ impl TrustEntry {
 
     /// Adds a text of `keys`.
     fn add(&mut self, key: String, line: usize) -> Result<(), Error> {
-        match (key.parse(), key_id_digits(&key)) {
-            (Ok(fingerprint), _) => {
+        let fingerprint = Fingerprint::unless_file(&key);
+        match fingerprint.map_err(|error| Error::Fingerprint(error).in_line(line))? {
+            Some(fingerprint) => {
                 self.add_file(KeyFile::copy_of(&fingerprint, line));
                 self.pins.push(fingerprint);
             }
-            (Err(_), None) => {
-                if let Some(expected) = in_other_form(&key) {
-                    return Err(Error::OtherForm {
-                        text: key,
-                        expected,
-                    }
-                    .in_line(line));
-                }
-                self.add_file(KeyFile::named(PathBuf::from(key), line));
-            }
-            (Err(_), Some(..=16)) => return Err(Error::KeyId { text: key }.in_line(line)),
-            (Err(error), Some(_)) => return Err(Error::Fingerprint(error).in_line(line)),
+            None => self.add_file(KeyFile::named(PathBuf::from(key), line)),
         }
         Ok(())
     }
@@ -399,7 +389,7 @@ mod tests {
                 errors,
                 [
                     "line 2: `b/c` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
-                    "line 8: `34365D9472D7468F` is a short key id, which more than one key can have\n  expected a fingerprint of 40 or 64 digits",
+                    "line 8: `34365D9472D7468F` is not a fingerprint\n  expected 40 or 64 hex digits, since more than one key can have a short id",
                 ]
             );
         }

@@ -8,7 +8,7 @@ use tfoci::config::MirrorFile;
 use tfoci::disk;
 use tfoci::error::{printable, printable_path};
 use tfoci::examine::TrustOptions;
-use tfoci::fingerprint::{Fingerprint, in_other_form, key_id_digits};
+use tfoci::fingerprint::Fingerprint;
 use tfoci::outcome::Failure;
 use tfoci::release::Document;
 use tfoci::trust::{self, KeyFile, Policy, TrustFile};
@@ -117,7 +117,7 @@ impl Session {
             let name = printable_path(path);
             let doubts = trust::doubts(file);
             for doubt in doubts.iter().take(SHOWN) {
-                let text = format!("{name}, line {}: {doubt}", doubt.line);
+                let text = format!("{name}, line {}: {}", doubt.line, doubt.message);
                 self.printer.warn_once(text);
             }
             if doubts.len() > SHOWN {
@@ -157,7 +157,7 @@ pub(in crate::cli) fn policy(
     }
     let document = |path: &PathBuf| {
         if let Some(text) = path.to_str().filter(|_| !path.exists())
-            && is_fingerprint(text)
+            && !matches!(Fingerprint::unless_file(text), Ok(None))
         {
             return Err(CommandError::usage(format!(
                 "`--key` takes a file of public keys\n  received the fingerprint {}",
@@ -226,12 +226,6 @@ pub(in crate::cli) fn trust_text<'a>(
         .advising("a file of keys is named with `--key`, or by `keys` in a trust file"));
     }
     Ok(text)
-}
-
-/// Whether a text that names no file is a fingerprint or a key id.
-fn is_fingerprint(text: &str) -> bool {
-    let is_whole = text.parse::<Fingerprint>().is_ok() || in_other_form(text).is_some();
-    is_whole || key_id_digits(text).is_some()
 }
 
 /// Whether a file that was named as a key file has the entries of a trust file.

@@ -68,7 +68,7 @@ struct Check {
     file: String,
     entries: Vec<Entry>,
     denied: Vec<Denied>,
-    warnings: Vec<Warning>,
+    warnings: Vec<Doubt>,
     errors: Vec<json::Error>,
 }
 
@@ -80,22 +80,6 @@ struct Entry {
     keys: Vec<Key>,
     #[serde(flatten)]
     rules: Rules,
-}
-
-/// A warning about a line.
-#[derive(Serialize)]
-struct Warning {
-    line: usize,
-    message: String,
-}
-
-impl From<&Doubt> for Warning {
-    fn from(doubt: &Doubt) -> Self {
-        Self {
-            line: doubt.line,
-            message: doubt.to_string(),
-        }
-    }
 }
 
 impl Check {
@@ -117,7 +101,7 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
         path,
         now: SystemTime::now(),
         read: BTreeMap::new(),
-        warnings: trust::doubts(&file).iter().map(Warning::from).collect(),
+        warnings: trust::doubts(&file),
         errors: errors
             .map(|error| CommandError::trust_file(path, error))
             .collect(),
@@ -161,7 +145,7 @@ struct Checked<'a> {
     now: SystemTime,
     /// The files that were read; `None` for those that cannot be used.
     read: BTreeMap<PathBuf, Option<KeyRing>>,
-    warnings: Vec<Warning>,
+    warnings: Vec<Doubt>,
     errors: Vec<CommandError>,
 }
 
@@ -186,7 +170,7 @@ impl Checked<'_> {
                 .chain(one.warning(entry.expired, self.now));
             let line = entry.line;
             self.warnings
-                .extend(found.map(|message| Warning { line, message }));
+                .extend(found.map(|message| Doubt { line, message }));
         }
         if let Some((file, _)) = &entry.attestation {
             self.errors.extend(read_key(self.path, file, read).err());
@@ -288,7 +272,7 @@ impl Checked<'_> {
     }
 
     fn warn(&mut self, line: usize, message: String) {
-        self.warnings.push(Warning { line, message });
+        self.warnings.push(Doubt { line, message });
     }
 
     /// The keys of a file, which can be described. Each file is read once.

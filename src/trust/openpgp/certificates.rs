@@ -8,6 +8,7 @@ use openpgp::Packet;
 use openpgp::parse::Parse as _;
 
 use crate::authentication::Anchor;
+use crate::error::printable;
 use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
 use crate::trust::rule::Rule;
@@ -64,12 +65,11 @@ impl Certificates {
     }
 
     fn add(&mut self, ring: &KeyRing) -> Result<(), Error> {
-        let (limit, received) = (limits::KEYS, ring.bytes.len() as u64);
-        if received > limit {
-            return Err(Error::LongKeys {
-                name: ring.name.clone(),
-                received,
-                limit,
+        if ring.bytes.len() as u64 > limits::KEYS {
+            return Err(Error::Large {
+                what: format!("`{}`", printable(&ring.name)),
+                limit: limits::KEYS,
+                unit: "bytes",
             });
         }
         for found in ring::read(&ring.bytes) {
@@ -105,8 +105,10 @@ impl Certificates {
     fn insert(&mut self, copy: CertificateCopy, anchor: Anchor) -> Result<(), Error> {
         self.read += 1;
         if self.read > ring::MOST_CERTIFICATES {
-            return Err(Error::ManyKeys {
-                limit: ring::MOST_CERTIFICATES,
+            return Err(Error::Large {
+                what: "the release".to_owned(),
+                limit: ring::MOST_CERTIFICATES as u64,
+                unit: "keys",
             });
         }
         let fingerprint = copy.primary.fingerprint().to_hex().parse::<Fingerprint>();
