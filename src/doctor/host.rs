@@ -58,7 +58,7 @@ impl Doctor {
 pub(super) fn of_http(error: &http::Error) -> Finding {
     let code = match error {
         http::Error::NoAuthorities { .. } => Code::AuthoritiesMissing,
-        http::Error::Transport { error, .. } => match &error.reason {
+        http::Error::Transport { reason, .. } => match reason {
             Reason::UnknownHost => Code::NameUnknown,
             Reason::Expired => Code::CertificateDate,
             reason if reason.is_tls() => Code::TlsFailed,

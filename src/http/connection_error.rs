@@ -1,26 +1,14 @@
 //! Why a connection failed, in one sentence instead of the error chains of the libraries that make it.
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::io;
 
 use rustls::{AlertDescription, CertificateError};
-use url::Url;
 
 use super::resolver::{PrivateAddress, UnknownHost};
 use crate::error::printable;
-use crate::shown::Shown;
 
-/// A connection that failed, or that broke.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConnectionError {
-    /// Why it failed or broke.
-    pub reason: Reason,
-    /// The proxy of the connection, if there is one.
-    pub proxy: Option<Shown>,
-}
-
-/// What happened to a connection.
+/// Why a connection failed or broke.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The name of the host has no address.
@@ -71,54 +59,9 @@ pub enum Reason {
     /// The response is not HTTP.
     #[error("the response is not HTTP")]
     NotHttp,
-    /// The proxy refused to connect to the host. The text says why.
-    #[error("{0}")]
-    RefusedByProxy(String),
     /// Anything else, in the words of the operating system or of a library.
     #[error("{0}")]
     Other(String),
-}
-
-impl ConnectionError {
-    /// Classifies an error of the HTTP library.
-    pub(super) fn new(error: &reqwest::Error, proxy: Option<&Url>) -> Self {
-        let reason = Reason::of(error);
-        // Through a proxy, these come from the server behind it.
-        let is_servers = reason.is_tls() && !matches!(reason, Reason::NotTls | Reason::RefusedTls);
-        let proxy = proxy.filter(|_| !is_servers && error.is_connect());
-        let reason = match reason {
-            Reason::Other(text) if proxy.is_some() => Reason::RefusedByProxy(text),
-            reason => reason,
-        };
-        Self {
-            reason,
-            proxy: proxy.map(|proxy| proxy.clone().into()),
-        }
-    }
-
-    /// Whether the client itself refused to connect.
-    pub(super) fn is_refusal(&self) -> bool {
-        matches!(self.reason, Reason::Private | Reason::LinkLocal)
-    }
-
-    /// Whether no HTTP server responded at the address.
-    pub(super) fn is_unconnected(&self) -> bool {
-        matches!(
-            self.reason,
-            Reason::UnknownHost | Reason::Refused | Reason::NoRoute | Reason::NotHttp
-        )
-    }
-
-    /// Whether all requests to the host fail like this one: there is no connection to it.
-    pub fn is_lasting(&self) -> bool {
-        !matches!(self.reason, Reason::Closed | Reason::Other(_))
-    }
-
-    /// Whether the same request may succeed a moment later. Certificate errors and servers without TLS fail again.
-    pub(super) fn is_passing(&self) -> bool {
-        let is_by_proxy = matches!(self.reason, Reason::RefusedByProxy(_));
-        !(self.reason.is_tls() || self.is_refusal() || is_by_proxy)
-    }
 }
 
 impl Reason {
@@ -136,35 +79,34 @@ impl Reason {
         )
     }
 
-    fn of(error: &reqwest::Error) -> Self {
-        if causes(error).any(|cause| cause.is::<UnknownHost>()) {
-            return Self::UnknownHost;
+    /// Whether the client itself refused to connect.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Private | Self::LinkLocal)
+    }
+
+    /// The reason in an error of the HTTP library.
+    pub(super) fn of(error: &reqwest::Error) -> Self {
+        let known = causes(error).find_map(Self::of_cause);
+        known.unwrap_or_else(|| match error.is_timeout() {
+            true => Self::TimedOut,
+            false => Self::Other(last(error)),
+        })
+    }
+
+    fn of_cause(cause: &(dyn StdError + 'static)) -> Option<Self> {
+        if cause.is::<UnknownHost>() {
+            return Some(Self::UnknownHost);
         }
-        let private = |cause: &(dyn std::error::Error + 'static)| {
-            cause
-                .downcast_ref::<PrivateAddress>()
-                .map(|cause| cause.is_link)
-        };
-        if let Some(is_link) = causes(error).find_map(private) {
-            return match is_link {
+        if let Some(refused) = cause.downcast_ref::<PrivateAddress>() {
+            return Some(match refused.is_link {
                 true => Self::LinkLocal,
                 false => Self::Private,
-            };
+            });
         }
-        if let Some(error) = causes(error).find_map(tls) {
-            return Self::of_tls(error);
-        }
-        if let Some(reason) = causes(error).find_map(io_reason) {
-            return reason;
-        }
-        if error.is_timeout() {
-            return Self::TimedOut;
-        }
-        let hyper = causes(error).find_map(|cause| cause.downcast_ref::<hyper::Error>());
-        match hyper {
-            Some(error) if error.is_incomplete_message() || error.is_closed() => Self::Closed,
-            Some(error) if error.is_parse() => Self::NotHttp,
-            _ => Self::Other(last(error)),
+        match cause.downcast_ref::<hyper::Error>() {
+            Some(error) if error.is_incomplete_message() || error.is_closed() => Some(Self::Closed),
+            Some(error) if error.is_parse() => Some(Self::NotHttp),
+            _ => tls(cause).map(Self::of_tls).or_else(|| io_reason(cause)),
         }
     }
 
@@ -190,15 +132,6 @@ impl Reason {
             }
             _ => Self::RefusedTls,
         }
-    }
-}
-
-impl fmt::Display for ConnectionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(proxy) = &self.proxy {
-            write!(f, "through the proxy {proxy}: ")?;
-        }
-        self.reason.fmt(f)
     }
 }
 
@@ -291,7 +224,7 @@ mod tests {
         let client = client.no_proxy().build().unwrap();
         let error = runtime.block_on(async { client.get(url).send().await });
         let error = error.unwrap_err();
-        ConnectionError::new(&error, None).to_string()
+        Reason::of(&error).to_string()
     }
 
     #[test]

@@ -5,11 +5,11 @@ use std::time::Duration;
 use url::Url;
 
 use super::LEAST_FLOW;
-use super::connection_error::{ConnectionError, Reason};
+use super::connection_error::Reason;
 use crate::error::{Category, Hint, first_line, printable};
 use crate::shown::Shown;
 
-/// The part of an exchange during which a server was silent.
+/// What did not come, or not pass, in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Silence {
     /// The TCP connection and the TLS handshake.
@@ -24,6 +24,12 @@ pub enum Silence {
     /// The server to read more of a request body, faster than the least rate.
     #[error("less than {} KiB more of the upload was taken", LEAST_FLOW >> 10)]
     Upload,
+    /// The end of a document, in the default time.
+    #[error("no complete answer")]
+    Document,
+    /// The end of the response, in the time that the caller of the request set.
+    #[error("no complete answer")]
+    Chosen,
 }
 
 /// A request that has no response, or was not sent.
@@ -47,12 +53,6 @@ pub enum Error {
     /// A redirect from https to http. The client never follows it, even if `--plain-http` names the host.
     #[error("the server redirects from https to http\n  received {url}\n  from {from}")]
     Downgrade { from: Shown, url: Shown },
-    /// A response did not end within the time that the caller of the request set.
-    #[error("no complete answer within {} seconds\n  from {url}", .limit.as_secs())]
-    Slow { url: Shown, limit: Duration },
-    /// A document did not end within the default time for documents.
-    #[error("the answer does not end within {} seconds\n  from {url}", .limit.as_secs_f64())]
-    Endless { url: Shown, limit: Duration },
     /// A server referred to a private address. `host` has the form that `--allow-private` expects.
     #[error("refusing to follow a reference to a private address\n  received {url}")]
     Private { url: Shown, host: String },
@@ -62,7 +62,7 @@ pub enum Error {
     /// More redirects than the client follows. `url` is the last one.
     #[error("the server redirects more than {limit} times\n  last to {url}")]
     Redirects { url: Shown, limit: usize },
-    /// The server was silent for longer than the timeout.
+    /// The server needed more time than it had.
     #[error("{silence} within {} seconds\n  at {url}", .limit.as_secs_f64())]
     Silent {
         url: Shown,
@@ -70,8 +70,12 @@ pub enum Error {
         limit: Duration,
     },
     /// The connection failed, or was refused by the client itself.
-    #[error("{} {url}\n  {error}", if .error.is_refusal() { "refusing to connect to" } else { "cannot reach" })]
-    Transport { url: Shown, error: ConnectionError },
+    #[error("{} {url}\n  {}{reason}", if .reason.is_refusal() { "refusing to connect to" } else { "cannot reach" }, through(.proxy.as_ref()))]
+    Transport {
+        url: Shown,
+        reason: Reason,
+        proxy: Option<Shown>,
+    },
     /// The body has more than `limit` bytes.
     #[error(
         "the answer is too large\n  expected at most {limit} bytes\n  received more\n  from {url}"
@@ -107,10 +111,12 @@ pub enum Error {
 impl Error {
     /// Wraps an error of the HTTP library, whose message would show the whole URL.
     pub(super) fn transport(url: Shown, error: &reqwest::Error, proxy: Option<&Url>) -> Self {
-        Self::Transport {
-            url,
-            error: ConnectionError::new(error, proxy),
-        }
+        let reason = Reason::of(error);
+        // Through a proxy, these come from the server behind it.
+        let is_servers = reason.is_tls() && !matches!(reason, Reason::NotTls | Reason::RefusedTls);
+        let proxy = proxy.filter(|_| !is_servers && error.is_connect());
+        let proxy = proxy.map(|proxy| proxy.clone().into());
+        Self::Transport { url, reason, proxy }
     }
 
     /// The category that decides the exit code.
@@ -122,10 +128,7 @@ impl Error {
             | Self::Downgrade { .. }
             | Self::Private { .. }
             | Self::LinkLocal { .. } => Category::Unsupported,
-            Self::Silent { .. }
-            | Self::Slow { .. }
-            | Self::Endless { .. }
-            | Self::Transport { .. } => Category::Unreachable,
+            Self::Silent { .. } | Self::Transport { .. } => Category::Unreachable,
             Self::Secret { .. } => Category::Unauthorized,
             Self::Authority { .. }
             | Self::Identity { .. }
@@ -134,11 +137,26 @@ impl Error {
         }
     }
 
-    /// Whether the same request may succeed a moment later.
+    /// Whether the same request may succeed a moment later. Certificate errors and servers without TLS fail again, and so does what a proxy refuses.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::Silent { .. } | Self::Slow { .. } => true,
-            Self::Transport { error, .. } => error.is_passing(),
+            Self::Silent { silence, .. } => *silence != Silence::Document,
+            Self::Transport { reason, proxy, .. } => {
+                let is_by_proxy = proxy.is_some() && matches!(reason, Reason::Other(_));
+                !(reason.is_tls() || reason.is_refusal() || is_by_proxy)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether all requests to the host fail like this one: there is no connection to it.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            Self::Transport { reason, proxy, .. } => match reason {
+                Reason::Closed => false,
+                Reason::Other(_) => proxy.is_some(),
+                _ => true,
+            },
             _ => false,
         }
     }
@@ -146,7 +164,10 @@ impl Error {
     /// Whether no HTTP server responded at the address.
     pub(super) fn is_unconnected(&self) -> bool {
         match self {
-            Self::Transport { error, .. } => error.is_unconnected(),
+            Self::Transport { reason, .. } => matches!(
+                reason,
+                Reason::UnknownHost | Reason::Refused | Reason::NoRoute | Reason::NotHttp
+            ),
             Self::Silent { silence, .. } => *silence == Silence::Connection,
             _ => false,
         }
@@ -155,13 +176,18 @@ impl Error {
     /// The error in one line, without the URL.
     pub fn summary(&self) -> String {
         match self {
-            Self::Silent { silence, limit, .. } => {
-                format!("{silence} within {} seconds", limit.as_secs_f64())
+            Self::Transport { reason, proxy, .. } => {
+                format!("{}{reason}", through(proxy.as_ref()))
             }
-            Self::Transport { error, .. } => error.to_string(),
             other => first_line(other),
         }
     }
+}
+
+/// `through the proxy …: `, or nothing.
+fn through(proxy: Option<&Shown>) -> String {
+    let proxy = proxy.map(|proxy| format!("through the proxy {proxy}: "));
+    proxy.unwrap_or_default()
 }
 
 impl Hint for Error {
@@ -173,9 +199,14 @@ impl Hint for Error {
             Self::NoAuthorities { .. } => {
                 "install the system's certificate authorities, or name a file with `--ca-file`"
             }
-            Self::Silent { .. } | Self::Endless { .. } => "`--timeout SECONDS` waits longer",
-            Self::Slow { .. } => "TF_REGISTRY_CLIENT_TIMEOUT says how many seconds to wait",
-            Self::Transport { url, error } => return of_connection(url, error),
+            Self::Silent { silence, .. } if *silence == Silence::Chosen => {
+                "TF_REGISTRY_CLIENT_TIMEOUT says how many seconds to wait"
+            }
+            Self::Silent { .. } => "`--timeout SECONDS` waits longer",
+            Self::Transport { proxy: Some(_), .. } => {
+                "HTTPS_PROXY or HTTP_PROXY names this proxy; NO_PROXY names hosts to reach without it"
+            }
+            Self::Transport { url, reason, .. } => return of_connection(url, reason),
             _ => return None,
         };
         Some(text.to_owned())
@@ -189,12 +220,9 @@ fn allow_private(host: &str) -> String {
     format!("if you know this host, add `--allow-private {host}`")
 }
 
-fn of_connection(url: &Shown, error: &ConnectionError) -> Option<String> {
+fn of_connection(url: &Shown, reason: &Reason) -> Option<String> {
     let host = url.host();
-    let text = match &error.reason {
-        _ if error.proxy.is_some() => {
-            "HTTPS_PROXY or HTTP_PROXY names this proxy; NO_PROXY names hosts to reach without it"
-        }
+    let text = match reason {
         Reason::UnknownHost => "check the name of the host; behind a proxy, set HTTPS_PROXY",
         Reason::Refused | Reason::NoRoute | Reason::TimedOut => {
             "check the host and its port; behind a proxy, set HTTPS_PROXY"

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use reqwest::StatusCode;
 use reqwest::header::RANGE;
 
 use super::{LEAST_FLOW, Request, authority};
@@ -45,9 +44,8 @@ impl Journal {
         JournalEntry {
             journal: self.clone(),
             started: Instant::now(),
-            sent: 0,
             received: Flow::default(),
-            exchange: Some(Exchange {
+            exchange: Exchange {
                 host,
                 method: request.method.to_string(),
                 url: request.shown(),
@@ -56,7 +54,7 @@ impl Journal {
                 sent: 0,
                 received: 0,
                 elapsed: Duration::ZERO,
-            }),
+            },
         }
     }
 }
@@ -72,29 +70,17 @@ impl fmt::Debug for Journal {
 pub(super) struct JournalEntry {
     journal: Journal,
     started: Instant,
-    /// The bytes of the request's body.
-    pub(super) sent: u64,
     /// The bytes of the response's body.
     pub(super) received: Flow,
-    exchange: Option<Exchange>,
-}
-
-impl JournalEntry {
-    pub(super) fn answered(&mut self, status: StatusCode) {
-        if let Some(exchange) = &mut self.exchange {
-            exchange.status = Some(status.as_u16());
-        }
-    }
+    pub(super) exchange: Exchange,
 }
 
 impl Drop for JournalEntry {
     fn drop(&mut self) {
-        if let Some(mut exchange) = self.exchange.take() {
-            exchange.sent = self.sent;
-            exchange.received = self.received.bytes;
-            exchange.elapsed = self.started.elapsed();
-            self.journal.report(Event::Requested(exchange));
-        }
+        let mut exchange = self.exchange.clone();
+        exchange.received = self.received.bytes;
+        exchange.elapsed = self.started.elapsed();
+        self.journal.report(Event::Requested(exchange));
     }
 }
 

@@ -35,7 +35,7 @@ mod upload;
 
 pub use answer::Answer;
 pub use authorization::{Authorization, basic_pair};
-pub use connection_error::{ConnectionError, Reason};
+pub use connection_error::Reason;
 pub use error::{Error, Silence};
 pub(crate) use error::{OUTER_ADDRESS, perhaps_tls};
 pub use limits::{Permit, SMALL};
@@ -260,7 +260,7 @@ impl Http {
             true => exchange.await?,
             false => deadline.hold(shown, exchange).await?,
         };
-        entry.answered(response.status());
+        entry.exchange.status = Some(response.status().as_u16());
         self.shared.reached.insert(&url);
         let incoming = Incoming {
             response,
@@ -319,7 +319,7 @@ impl Http {
         };
         let (answer, silence) = (pin!(builder.send()), pin!(progress.silence(timeouts)));
         let ended = select(answer, silence).await;
-        entry.sent = progress.sent();
+        entry.exchange.sent = progress.sent();
         match ended {
             Either::Left((Ok(response), _)) => Ok(response),
             Either::Left((Err(source), _)) if source.is_connect() && source.is_timeout() => {
@@ -377,10 +377,13 @@ impl Deadline {
         let done = timeout(self.left, work).await;
         self.left = self.left.saturating_sub(began.elapsed());
         done.unwrap_or_else(|_| {
-            let limit = self.limit;
-            Err(match self.is_chosen {
-                true => Error::Slow { url, limit },
-                false => Error::Endless { url, limit },
+            Err(Error::Silent {
+                url,
+                silence: match self.is_chosen {
+                    true => Silence::Chosen,
+                    false => Silence::Document,
+                },
+                limit: self.limit,
             })
         })
     }

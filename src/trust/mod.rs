@@ -57,7 +57,7 @@ pub use expected_keys::{ExpectedKeys, NamedKey};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
 pub use key_file::check_key_file;
-pub use policy::{Policy, PolicyEntry};
+pub use policy::Policy;
 pub use rule::Rule;
 pub use signature_error::{SignatureError, SignatureErrorKind, UnsupportedSignature};
 pub use trust_file::{KeyFile, TrustEntry, TrustFile};

@@ -61,7 +61,7 @@ pub fn pin(
     let found = file.entry_for(provider);
     let (at, new) = match found {
         Some((place, entry)) if entry.has_keys() => {
-            let pins: BTreeSet<&Fingerprint> = entry.pins.iter().collect();
+            let pins: BTreeSet<&Fingerprint> = entry.rule.pins.iter().collect();
             let mut files = entry.files.iter();
             if files.any(|file| file.copy_of.is_none()) || !pins.into_iter().eq(earlier) {
                 return Ok(None);
@@ -88,7 +88,7 @@ pub fn pin(
     // What looks like a place may be in the middle of something else.
     let written = TrustFile::parse(&pinned).map_err(|_| Error::NoPlace)?;
     let added = usize::from(new.contains(HEADER));
-    let is_pinned = |(_, entry): (_, &TrustEntry)| entry.pins.iter().eq(keys.keys());
+    let is_pinned = |(_, entry): (_, &TrustEntry)| entry.rule.pins.iter().eq(keys.keys());
     let is_whole = written.entries.len() == file.entries.len() + added;
     match is_whole && written.entry_for(provider).is_some_and(is_pinned) {
         true => Ok(Some(pinned)),
@@ -187,10 +187,10 @@ fn table(provider: &ProviderAddr, keys: &NewKeys, inherited: Option<&TrustEntry>
     let keys = list(keys);
     let mut table =
         format!("{HEADER}\nmatch = \"{provider}\"\nkeys = {keys}\nunsigned = \"refuse\"\n");
-    if inherited.is_some_and(|entry| entry.expired == Expired::Refuse) {
+    if inherited.is_some_and(|entry| entry.rule.expired == Expired::Refuse) {
         table += "expired = \"refuse\"\n";
     }
-    if inherited.is_some_and(|entry| entry.weak == Weak::Warn) {
+    if inherited.is_some_and(|entry| entry.rule.weak == Weak::Warn) {
         table += "weak = \"warn\"\n";
     }
     table

@@ -3,34 +3,19 @@
 //! The first matching entry applies, otherwise the defaults. Keys from the command line replace the entry's key files. Finally a
 //! matching `--allow-unsigned` sets `unsigned`, unless keys are pinned: a pinned provider must be signed.
 
-use std::collections::HashMap;
-
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
-use crate::fingerprint::Fingerprint;
 use crate::release::{Document, KeyRing};
 
+use super::TrustEntry;
 use super::asked_by::AskedBy;
 use super::deny::Denials;
 use super::rule::{Rule, Unsigned};
 
-/// An entry of a trust file, with the keys of its key files.
-#[derive(Clone, Debug)]
-pub struct PolicyEntry {
-    /// The line of its `match` in the trust file, from 1.
-    pub line: usize,
-    /// The entry applies to the providers that it matches and no earlier entry does.
-    pub pattern: ProviderPattern,
-    /// What their releases must prove.
-    pub rule: Rule,
-    /// The comments behind its fingerprints, which say whose keys these are.
-    pub comments: HashMap<Fingerprint, String>,
-}
-
 /// The rules for all providers.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    entries: Vec<PolicyEntry>,
+    entries: Vec<TrustEntry>,
     /// The versions that are denied, whatever the entries say.
     pub denied: Denials,
     keys: Vec<Document>,
@@ -39,7 +24,7 @@ pub struct Policy {
 
 impl Policy {
     /// The policy of the entries of a trust file.
-    pub(super) fn of(entries: Vec<PolicyEntry>, denied: Denials) -> Self {
+    pub(super) fn of(entries: Vec<TrustEntry>, denied: Denials) -> Self {
         Self {
             entries,
             denied,
@@ -48,7 +33,7 @@ impl Policy {
     }
 
     /// The first entry that matches a provider. It applies, and those after it do not.
-    pub fn entry_for(&self, provider: &ProviderAddr) -> Option<&PolicyEntry> {
+    pub fn entry_for(&self, provider: &ProviderAddr) -> Option<&TrustEntry> {
         let mut entries = self.entries.iter();
         entries.find(|entry| entry.pattern.matches(provider))
     }

@@ -26,7 +26,7 @@ use crate::toml;
 use super::asked_by::AskedBy;
 use super::deny::{Denial, Denials, DenyTable};
 use super::lines::{EntryLines, lines};
-use super::policy::{Policy, PolicyEntry};
+use super::policy::Policy;
 use super::rule::{Expired, Rule, Unsigned, Weak};
 use super::{Error, check_key_file, openpgp};
 
@@ -41,29 +41,21 @@ pub struct TrustFile {
     pub denied: Vec<Denial>,
 }
 
-/// A `[[provider]]` of a trust file: the keys and rules for the providers that it matches.
+/// A `[[provider]]` of a trust file: the keys and rules for the providers that it matches and no earlier entry does.
 #[derive(Clone, Debug)]
 pub struct TrustEntry {
     /// The line of its `match`, from 1.
     pub line: usize,
     /// Its field `match`.
     pub pattern: ProviderPattern,
-    /// The line of the first of its `keys`, or of its `match` if it has none, from 1.
-    pub keys_line: usize,
-    /// The fingerprints in its `keys`.
-    pub pins: Vec<Fingerprint>,
-    /// The comments behind them, which say whose keys these are.
+    /// What releases must prove. Before its files are read, the rule has neither their keys nor the key of a mirror.
+    pub rule: Rule,
+    /// The comments behind its fingerprints, which say whose keys these are.
     pub comments: HashMap<Fingerprint, String>,
     /// The values of its `keys` that are paths, and the copies of the keys that its fingerprints name.
     pub files: Vec<KeyFile>,
     /// Whether it has any other field than `match` and `keys`.
     pub has_rules: bool,
-    /// Its field `unsigned`.
-    pub unsigned: Unsigned,
-    /// Its field `expired`.
-    pub expired: Expired,
-    /// Its field `weak`.
-    pub weak: Weak,
     /// Its field `require_attestation`: the file of the public key, and the URI of the mirror.
     pub attestation: Option<(KeyFile, Option<String>)>,
 }
@@ -176,12 +168,10 @@ impl TrustFile {
         let mut entries = Vec::new();
         // A file that is named is read and checked in another way than the copy that may be at the same path.
         let mut contents: HashMap<(PathBuf, bool), Option<Vec<u8>>> = HashMap::new();
-        for entry in self.entries {
-            let mut rule = entry.rule_without_files();
-            rule.asked_by = entry.has_keys().then(|| AskedBy::TrustFile {
-                path: self.path.clone(),
-                line: entry.keys_line,
-            });
+        for mut entry in self.entries {
+            if let Some(AskedBy::TrustFile { path, .. }) = &mut entry.rule.asked_by {
+                path.clone_from(&self.path);
+            }
             for file in &entry.files {
                 let place = (file.path.clone(), file.copy_of.is_some());
                 let content = match contents.get(&place) {
@@ -192,18 +182,14 @@ impl TrustFile {
                         content
                     }
                 };
-                rule.keys.extend(content.map(|content| file.ring(content)));
+                let rings = content.map(|content| file.ring(content));
+                entry.rule.keys.extend(rings);
             }
-            if let Some((file, id)) = entry.attestation {
-                let pem = read(&file)?.unwrap_or_default();
-                rule.attestations = vec![RequiredAttestation { pem, id }];
+            if let Some((file, id)) = &entry.attestation {
+                let (pem, id) = (read(file)?.unwrap_or_default(), id.clone());
+                entry.rule.attestations = vec![RequiredAttestation { pem, id }];
             }
-            entries.push(PolicyEntry {
-                line: entry.line,
-                pattern: entry.pattern,
-                rule,
-                comments: entry.comments,
-            });
+            entries.push(entry);
         }
         let by = |line| {
             let path = self.path.clone();
@@ -231,20 +217,27 @@ impl TrustEntry {
         if !table.keys.is_empty() && unsigned == Unsigned::Allow {
             return Err(Error::UnsignedPin { pattern }.in_line(lines.entry));
         }
+        let has_keys = !table.keys.is_empty();
+        let asked_by = has_keys.then(|| AskedBy::TrustFile {
+            path: PathBuf::new(),
+            line: lines.keys.first().copied().unwrap_or(lines.entry),
+        });
         let mut entry = Self {
             line: lines.entry,
-            keys_line: lines.keys.first().copied().unwrap_or(lines.entry),
             pattern,
-            pins: Vec::new(),
             comments: HashMap::new(),
             files: Vec::new(),
             has_rules: table.unsigned.is_some()
                 || table.expired.is_some()
                 || table.weak.is_some()
                 || table.require_attestation.is_some(),
-            unsigned,
-            expired: table.expired.unwrap_or_default(),
-            weak: table.weak.unwrap_or_default(),
+            rule: Rule {
+                asked_by,
+                unsigned,
+                expired: table.expired.unwrap_or_default(),
+                weak: table.weak.unwrap_or_default(),
+                ..Rule::default()
+            },
             attestation: table.require_attestation.map(|one| one.key(lines.entry)),
         };
         for (place, key) in table.keys.into_iter().enumerate() {
@@ -264,7 +257,7 @@ impl TrustEntry {
         match fingerprint.map_err(|error| Error::Fingerprint(error).in_line(line))? {
             Some(fingerprint) => {
                 self.add_file(KeyFile::copy_of(&fingerprint, line));
-                self.pins.push(fingerprint);
+                self.rule.pins.push(fingerprint);
             }
             None => self.add_file(KeyFile::named(PathBuf::from(key), line)),
         }
@@ -281,20 +274,7 @@ impl TrustEntry {
 
     /// Whether it names any key.
     pub fn has_keys(&self) -> bool {
-        !self.pins.is_empty() || !self.files.is_empty()
-    }
-
-    /// The rule without the keys in the key files.
-    fn rule_without_files(&self) -> Rule {
-        Rule {
-            pins: self.pins.clone(),
-            keys: Vec::new(),
-            asked_by: None,
-            unsigned: self.unsigned,
-            expired: self.expired,
-            weak: self.weak,
-            attestations: Vec::new(),
-        }
+        !self.rule.pins.is_empty() || !self.files.is_empty()
     }
 }
 

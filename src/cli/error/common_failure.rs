@@ -99,8 +99,8 @@ fn of_store(error: &store::Error) -> Option<Cause> {
 /// A connection that broke says nothing about the next one.
 fn of_http(error: &http::Error) -> Option<Cause> {
     match error {
-        http::Error::Transport { url, error } if error.is_lasting() => {
-            Some((Some(url.host().to_owned()), format!("{error:?}")))
+        http::Error::Transport { url, .. } if error.is_lasting() => {
+            Some((Some(url.host().to_owned()), error.summary()))
         }
         _ => None,
     }

@@ -167,7 +167,7 @@ impl Checked<'_> {
             });
             let found = twice
                 .into_iter()
-                .chain(one.warning(entry.expired, self.now));
+                .chain(one.warning(entry.rule.expired, self.now));
             let line = entry.line;
             self.warnings
                 .extend(found.map(|message| Doubt { line, message }));
@@ -178,12 +178,8 @@ impl Checked<'_> {
         Entry {
             line: entry.line,
             pattern: entry.pattern.to_string(),
-            keys: keys::pinned(&entry.pins, &files, true, &entry.comments, self.now),
-            rules: Rules {
-                unsigned: entry.unsigned,
-                expired: entry.expired,
-                weak: entry.weak,
-            },
+            keys: keys::pinned(&entry.rule.pins, &files, true, &entry.comments, self.now),
+            rules: Rules::of(&entry.rule),
         }
     }
 
@@ -327,9 +323,8 @@ fn print(document: &Check, file: &TrustFile, printer: &Printer) {
             key.print(printer);
         }
         let pinned = parsed.has_keys().then_some(&*entry.keys);
-        let rules = (parsed.unsigned, parsed.expired);
-        keys::print_unsigned(pinned, rules, None, printer);
-        keys::print_doubtful(parsed.expired, parsed.weak, printer);
+        keys::print_unsigned(pinned, &parsed.rule, None, printer);
+        keys::print_doubtful(&parsed.rule, printer);
     }
     for (place, denied) in document.denied.iter().enumerate() {
         if place > 0 || !document.entries.is_empty() {

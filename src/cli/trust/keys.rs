@@ -9,7 +9,7 @@ use tfoci::error::printable;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::release::KeyRing;
 use tfoci::trust::rule::{Expired, Unsigned, Weak};
-use tfoci::trust::{self, Deadline, KeyDescription};
+use tfoci::trust::{self, Deadline, KeyDescription, Rule};
 
 use crate::cli::printer::Printer;
 use tfoci::date::date;
@@ -59,6 +59,20 @@ pub(super) struct Rules {
     pub(super) unsigned: Unsigned,
     pub(super) expired: Expired,
     pub(super) weak: Weak,
+}
+
+impl Rules {
+    pub(super) fn of(rule: &Rule) -> Self {
+        Self {
+            // If keys are pinned, an unsigned release is refused, whatever `unsigned` says.
+            unsigned: match rule.allows_unsigned() {
+                true => Unsigned::Allow,
+                false => Unsigned::Refuse,
+            },
+            expired: rule.expired,
+            weak: rule.weak,
+        }
+    }
 }
 
 /// The keys of files. What one file says about a key, such as its revocation, counts for all.
@@ -201,15 +215,15 @@ fn signers(keys: &[Key], expired: Expired) -> String {
 /// treat it differently.
 pub(super) fn print_unsigned(
     pinned: Option<&[Key]>,
-    (unsigned, expired): (Unsigned, Expired),
+    rule: &Rule,
     commands: Option<&str>,
     printer: &Printer,
 ) {
     let by = commands.map(|commands| format!(" by {commands}"));
     let by = by.unwrap_or_default();
-    let text = match (pinned, unsigned) {
+    let text = match (pinned, rule.unsigned) {
         (Some(keys), _) => {
-            let signers = signers(keys, expired);
+            let signers = signers(keys, rule.expired);
             format!("refused: a release needs a signature by {signers}")
         }
         (None, Unsigned::Refuse) => format!("refused{by}: a release needs a signature, by any key"),
@@ -221,12 +235,15 @@ pub(super) fn print_unsigned(
 }
 
 /// Prints what happens to signatures by expired keys and over weak digests.
-pub(super) fn print_doubtful(expired: Expired, weak: Weak, printer: &Printer) {
+pub(super) fn print_doubtful(rule: &Rule, printer: &Printer) {
     let then = |is_accepted| match is_accepted {
         true => "accepted, with a note",
         false => "refused",
     };
-    let (expired, weak) = (then(expired == Expired::Warn), then(weak == Weak::Warn));
+    let (expired, weak) = (
+        then(rule.expired == Expired::Warn),
+        then(rule.weak == Weak::Warn),
+    );
     printer.result(&format!(
         "expired   a signature by an expired key is {expired}"
     ));

@@ -8,8 +8,7 @@ use serde::{Serialize, Serializer};
 use tfoci::address::{ProviderAddr, ProviderPattern};
 use tfoci::authentication::Anchor;
 use tfoci::error::printable_path;
-use tfoci::trust::rule::Unsigned;
-use tfoci::trust::{PolicyEntry, Rule};
+use tfoci::trust::{Rule, TrustEntry};
 
 use super::deny::Denied;
 use super::keys::{self, Key, Rules};
@@ -99,8 +98,8 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         }),
         pinned: writing.pinned(),
         keys: keys::pinned(&writing.pins, &files, are_pinned, &comments, now),
-        writing: documented(&writing),
-        reading: documented(&reading),
+        writing: Rules::of(&writing),
+        reading: Rules::of(&reading),
         attestation_key: reading
             .attestations
             .first()
@@ -119,22 +118,10 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     Ok(Ending::Done)
 }
 
-fn documented(rule: &Rule) -> Rules {
-    // If keys are pinned, an unsigned release is refused, whatever `unsigned` says.
-    Rules {
-        unsigned: match rule.pinned() {
-            true => Unsigned::Refuse,
-            false => rule.unsigned,
-        },
-        expired: rule.expired,
-        weak: rule.weak,
-    }
-}
-
 fn print(
     document: &Show<'_>,
     file: Option<&TrustPath>,
-    entry: Option<&PolicyEntry>,
+    entry: Option<&TrustEntry>,
     printer: &Printer,
 ) {
     printer.result(&format!("provider  {}", document.provider));
@@ -160,7 +147,7 @@ fn print_rules(document: &Show<'_>, writing: &Rule, reading: &Rule, printer: &Pr
     let provider = document.provider;
     let print_unsigned = |rule: &Rule, commands| {
         let pinned = rule.pinned().then_some(&*document.keys);
-        keys::print_unsigned(pinned, (rule.unsigned, rule.expired), commands, printer);
+        keys::print_unsigned(pinned, rule, commands, printer);
     };
     if writing.pinned() || writing.unsigned == reading.unsigned {
         print_unsigned(writing, None);
@@ -173,7 +160,7 @@ fn print_rules(document: &Show<'_>, writing: &Rule, reading: &Rule, printer: &Pr
             "pinned    no: --require-pinned refuses {provider}, unless a lock file lists its packages"
         ));
     }
-    keys::print_doubtful(writing.expired, writing.weak, printer);
+    keys::print_doubtful(writing, printer);
     if let Some(key) = &document.attestation_key {
         printer.result(&format!("attested  by the key {key}, in every store"));
     }
