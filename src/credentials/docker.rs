@@ -11,31 +11,13 @@ use zeroize::Zeroizing;
 
 use super::CredentialKind;
 use super::docker_file::DockerFile;
-use super::entry::EntryValue;
+use super::entry::{Entry, EntryValue};
 use super::hub;
-use crate::config::{HelperName, RepositoryPrefix};
+use crate::config::HelperName;
 use crate::secret::Secret;
 
 const NO_AUTH: &str = "its `auth` is not base64 of NAME:PASSWORD";
 const NO_HELPER: &str = "it does not name a credential helper";
-
-/// The entries of a file.
-#[derive(Debug, Default)]
-pub(super) struct DockerConfig {
-    /// The entries of `auths`, followed by those of `credHelpers`.
-    pub(super) entries: Vec<DockerEntry>,
-    /// `credsStore`, the helper for all other registries.
-    pub(super) store: Option<Result<HelperName, &'static str>>,
-}
-
-/// An entry of `auths` or `credHelpers`.
-#[derive(Debug)]
-pub(super) struct DockerEntry {
-    /// The key, as in the file.
-    pub(super) key: String,
-    pub(super) prefix: RepositoryPrefix,
-    pub(super) value: Result<EntryValue, &'static str>,
-}
 
 /// The value of an entry of `auths`. Other members are ignored.
 #[derive(Default, Deserialize)]
@@ -48,61 +30,49 @@ struct AuthValue {
     registrytoken: Option<Secret>,
 }
 
-impl DockerConfig {
-    /// Parses the content of a file.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        Self::read(&DockerFile::parse(bytes)?)
-    }
-
-    /// Reads the entries of a parsed file.
-    pub(super) fn read(file: &DockerFile) -> Result<Self, serde_json::Error> {
-        let mut config = Self::default();
-        for (key, value) in file.object("auths")?.members() {
-            if let Some(value) = auth(value).transpose() {
-                config.add_auth(key, value);
-            }
-        }
-        for (key, value) in file.object("credHelpers")?.members() {
-            config.add_helper(key, value);
-        }
-        config.store = file.get("credsStore").and_then(helper);
-        Ok(config)
-    }
-
-    fn add_auth(&mut self, key: &str, value: Result<EntryValue, &'static str>) {
-        // Clients ignore keys that match no registry too.
-        let Some((prefix, is_loose)) = hub::prefix_of_any_key(key) else {
-            return;
-        };
-        self.entries.push(DockerEntry {
+/// The entries of a file: those of `auths`, of `credHelpers`, and `credsStore`, the helper for all other registries.
+pub(super) fn entries(file: &DockerFile) -> Result<Vec<Entry>, serde_json::Error> {
+    let mut entries = Vec::new();
+    let mut add = |key: &str, prefix, value| {
+        entries.push(Entry {
             key: key.to_owned(),
             prefix,
-            value: value.map(|value| match value {
+            value,
+            source: 0,
+        });
+    };
+    for (key, value) in file.object("auths")?.members() {
+        // Clients ignore keys that match no registry too.
+        let prefix = hub::prefix_of_any_key(key);
+        if let Some((value, (prefix, is_loose))) = auth(value).transpose().zip(prefix) {
+            let value = value.map(|value| match value {
                 EntryValue::Inline(kind) if is_loose => EntryValue::Loose(kind),
                 value => value,
-            }),
-        });
+            });
+            add(key, Some(prefix), value);
+        }
     }
-
-    fn add_helper(&mut self, key: &str, value: &str) {
-        let Some(name) = helper(value) else {
-            return;
-        };
+    for (key, value) in file.object("credHelpers")?.members() {
         let prefix = hub::prefix_of_key(key).filter(|prefix| prefix.depth() == 0);
-        self.entries.extend(prefix.map(|prefix| DockerEntry {
-            key: key.to_owned(),
-            prefix,
-            value: name.map(EntryValue::Helper),
-        }));
+        if let Some((name, prefix)) = helper(value).zip(prefix) {
+            add(key, Some(prefix), name);
+        }
     }
+    if let Some(name) = file.get("credsStore").and_then(helper) {
+        add("credsStore", None, name);
+    }
+    Ok(entries)
 }
 
 /// The name of a helper; `None` if it is empty.
-fn helper(value: &str) -> Option<Result<HelperName, &'static str>> {
+fn helper(value: &str) -> Option<Result<EntryValue, &'static str>> {
     match serde_json::from_str::<Option<String>>(value) {
         Ok(None) => None,
         Ok(Some(name)) if name.is_empty() => None,
-        Ok(Some(name)) => Some(HelperName::docker(&name).map_err(|_| NO_HELPER)),
+        Ok(Some(name)) => {
+            let name = HelperName::docker(&name);
+            Some(name.map(EntryValue::Helper).map_err(|_| NO_HELPER))
+        }
         Err(_) => Some(Err(NO_HELPER)),
     }
 }

@@ -43,20 +43,14 @@ pub enum Error {
         helper: String,
         source: Arc<io::Error>,
     },
-    /// A helper failed. Its exit status is unknown if a signal ended it.
-    #[error("{helper} failed to {action}{}", .status.map(|status| format!(": exit {status}")).unwrap_or_default())]
+    /// A helper failed, or did not end in time.
+    #[error("{helper} failed to {action}{why}")]
     HelperFailed {
         helper: String,
         /// The program's argument for the request.
         action: &'static str,
-        status: Option<i32>,
-    },
-    /// A helper did not end in time.
-    #[error("{helper} did not {action} within {seconds} seconds")]
-    HelperTimeout {
-        helper: String,
-        action: &'static str,
-        seconds: u64,
+        /// Its exit status or the time limit. It is empty if a signal ended it.
+        why: String,
     },
     /// The output of a helper violates its protocol, or has more than `limit` bytes.
     #[error(
@@ -124,10 +118,7 @@ impl Error {
             | Self::HelperAnswer { .. }
             | Self::UnsendableToken { .. }
             | Self::Netrc { .. } => Category::Malformed,
-            Self::HelperStart { .. }
-            | Self::HelperFailed { .. }
-            | Self::HelperTimeout { .. }
-            | Self::NoHome => Category::Local,
+            Self::HelperStart { .. } | Self::HelperFailed { .. } | Self::NoHome => Category::Local,
             Self::NotARegistry { .. } => Category::Usage,
         }
     }

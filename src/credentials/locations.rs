@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use super::docker::DockerConfig;
+use super::docker;
+use super::docker_file::DockerFile;
+use super::entry::Entry;
 use super::{Error, Readers, SourceReport};
 use crate::config::cli::{self, CliConfig};
 use crate::disk;
@@ -63,13 +65,6 @@ impl Environment {
         let directory = directory.filter(|path| !path.is_dir() && file.parent() == Some(path));
         directory.map(|_| "DOCKER_CONFIG")
     }
-}
-
-/// A file of docker or podman that may exist.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct AuthFile {
-    pub(super) path: PathBuf,
-    pub(super) readers: Readers,
 }
 
 /// The CLI configuration, and the paths that precede it in the search.
@@ -224,7 +219,7 @@ impl Locations {
 
     /// The credential files of docker and podman. Files of variables that clients ignore come first, then the clients' files in [their
     /// order](crate::clients#credential-files).
-    pub(super) fn auth_files(&self) -> Vec<AuthFile> {
+    pub(super) fn auth_files(&self) -> Vec<(PathBuf, Readers)> {
         let environment = &self.environment;
         let ours = [
             environment.registry_auth_file.clone(),
@@ -245,16 +240,15 @@ impl Locations {
             home(".dockercfg"),
         ];
         let clients: Vec<PathBuf> = clients.into_iter().flatten().collect();
-        let mut files: Vec<AuthFile> = Vec::new();
+        let mut files: Vec<(PathBuf, Readers)> = Vec::new();
         for path in ours.into_iter().flatten().chain(clients.iter().cloned()) {
-            if files.iter().all(|file| file.path != path) {
-                let readers = match clients.contains(&path) {
-                    true => Readers::Clients,
-                    false => Readers::OnlyTfoci,
-                };
-                if !(self.is_of_client && readers == Readers::OnlyTfoci) {
-                    files.push(AuthFile { path, readers });
-                }
+            let readers = match clients.contains(&path) {
+                true => Readers::Clients,
+                false if self.is_of_client => continue,
+                false => Readers::OnlyTfoci,
+            };
+            if files.iter().all(|(file, _)| *file != path) {
+                files.push((path, readers));
             }
         }
         files
@@ -285,9 +279,10 @@ fn below(directory: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
 }
 
 /// Reads a file of docker or podman.
-pub(super) fn read_docker_config(path: &Path) -> Result<DockerConfig, Error> {
+pub(super) fn read_docker_config(path: &Path) -> Result<Vec<Entry>, Error> {
     let bytes = Zeroizing::new(disk::read_regular(path, LARGEST)?);
-    DockerConfig::parse(&bytes).map_err(|error| Error::docker_config(path, &error))
+    let entries = DockerFile::parse(&bytes).and_then(|file| docker::entries(&file));
+    entries.map_err(|error| Error::docker_config(path, &error))
 }
 
 /// Reads a CLI configuration, or a token file, which has the same syntax, for its credentials. They do not depend on the client.

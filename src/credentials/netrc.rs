@@ -56,21 +56,15 @@ impl Netrc {
             line: 1,
             starts_line: true,
         };
-        let mut entries = Vec::new();
-        // `None` before the first entry.
-        let mut open: Option<OpenEntry> = None;
+        let mut entries: Vec<NetrcEntry> = Vec::new();
         while let Some(word) = words.next()? {
-            match (word.reveal(), &mut open) {
-                ("machine", _) => {
-                    entries.extend(open.take().and_then(OpenEntry::close));
-                    open = Some(OpenEntry::of(Some(words.value("a host")?)));
+            match (word.reveal(), entries.last_mut()) {
+                ("machine", _) => entries.push(NetrcEntry::of(words.value("a host")?.reveal())),
+                ("default", _) => entries.push(NetrcEntry::of("")),
+                ("login", Some(entry)) => {
+                    words.value("a name")?.reveal().clone_into(&mut entry.login)
                 }
-                ("default", _) => {
-                    entries.extend(open.take().and_then(OpenEntry::close));
-                    open = Some(OpenEntry::of(None));
-                }
-                ("login", Some(entry)) => entry.login = Some(words.value("a name")?),
-                ("password", Some(entry)) => entry.password = Some(words.value("a password")?),
+                ("password", Some(entry)) => entry.password = words.value("a password")?,
                 ("account", Some(_)) => drop(words.value("an account")?),
                 ("macdef", _) => words.skip_macro(),
                 _ => {
@@ -81,7 +75,8 @@ impl Netrc {
                 }
             }
         }
-        entries.extend(open.and_then(OpenEntry::close));
+        let is_empty = |one: &NetrcEntry| one.login.is_empty() && one.password.is_empty();
+        entries.retain(|one| !one.host.is_empty() && !is_empty(one));
         Ok(Self(entries))
     }
 
@@ -97,34 +92,14 @@ impl Netrc {
     }
 }
 
-/// An entry that is not read completely.
-struct OpenEntry {
-    /// `None` for `default`.
-    host: Option<Secret>,
-    login: Option<Secret>,
-    password: Option<Secret>,
-}
-
-impl OpenEntry {
-    fn of(host: Option<Secret>) -> Self {
+impl NetrcEntry {
+    /// The entry of a host, or the default one, without username and password.
+    fn of(host: &str) -> Self {
         Self {
-            host,
-            login: None,
-            password: None,
+            host: host.to_owned(),
+            login: String::new(),
+            password: Secret::default(),
         }
-    }
-
-    /// The complete entry; `None` if it is `default`, or has neither a username nor a password.
-    fn close(self) -> Option<NetrcEntry> {
-        let (login, password) = (self.login, self.password);
-        if login.is_none() && password.is_none() {
-            return None;
-        }
-        Some(NetrcEntry {
-            host: self.host?.reveal().to_owned(),
-            login: login.unwrap_or_default().reveal().to_owned(),
-            password: password.unwrap_or_default(),
-        })
     }
 }
 

@@ -18,26 +18,17 @@ use super::{Credential, CredentialKind, Error, FileEntry, FoundIn, Readers, Sour
 use crate::address::Hostname;
 use crate::config::cli::{CliConfig, HostToken};
 use crate::disk;
-use crate::http::Authorization;
 use crate::secret::Secret;
 
 /// All tokens, `.netrc` entries and services, by host.
 #[derive(Debug, Default)]
 pub(super) struct OriginCredentials {
     /// Tokens in order of precedence.
-    tokens: Vec<OriginToken>,
+    tokens: Vec<(Hostname, Credential)>,
     helper: Option<TokenHelper>,
     services: HashMap<Hostname, BTreeMap<String, String>>,
     netrc: Option<(PathBuf, Netrc)>,
     unread: Vec<SourceReport>,
-}
-
-/// A token for one host.
-#[derive(Debug)]
-struct OriginToken {
-    host: Hostname,
-    token: Secret,
-    found_in: FoundIn,
 }
 
 impl OriginCredentials {
@@ -65,27 +56,26 @@ impl OriginCredentials {
     /// The token for a host. See [`super::Credentials::for_origin`].
     pub(super) async fn token(&self, host: &Hostname) -> Result<Option<Credential>, Error> {
         let mut failure = None;
-        for one in self.tokens.iter().filter(|one| one.host == *host) {
-            match sendable(&one.token, &one.found_in) {
-                Ok(credential) => return Ok(Some(credential)),
+        let own = self.tokens.iter().filter(|(of, _)| of == host);
+        for (_, credential) in own {
+            match sendable(credential.clone()) {
                 Err(error) => failure = failure.or(Some(error)),
+                found => return found.map(Some),
             }
         }
-        if let Some(helper) = &self.helper {
-            let answer = match helper.get(host).await {
-                Ok(token) => token
-                    .filter(|token| !token.is_empty())
-                    .map(|token| sendable(&token, &FoundIn::TokenHelper(helper.name().to_owned())))
-                    .transpose(),
-                Err(error) => Err(error),
-            };
-            match answer {
-                Ok(Some(credential)) => return Ok(Some(credential)),
-                Ok(None) => {}
-                Err(error) => failure = failure.or(Some(error)),
-            }
+        let Some(helper) = &self.helper else {
+            return failure.map_or(Ok(None), Err);
+        };
+        let answer = helper.get(host).await.and_then(|token| {
+            let token = token.filter(|token| !token.is_empty());
+            let found_in = FoundIn::TokenHelper(helper.name().to_owned());
+            let found = token.map(|token| of_token(token, found_in));
+            found.map(sendable).transpose()
+        });
+        match (answer, failure) {
+            (Ok(None), Some(failure)) | (Err(_), Some(failure)) => Err(failure),
+            (answer, _) => answer,
         }
-        failure.map_or(Ok(None), Err)
     }
 
     /// The services in the `host` block of this host; `None` if there is none.
@@ -115,11 +105,9 @@ impl OriginCredentials {
         let given = locations.environment.tokens.iter();
         for (name, token) in given.filter(|(_, token)| !token.is_empty()) {
             let host = tokens::host_of(name);
-            self.tokens.extend(host.map(|host| OriginToken {
-                host,
-                token: token.clone(),
-                found_in: FoundIn::Variable(format!("{}{name}", tokens::PREFIX)),
-            }));
+            let found_in = FoundIn::Variable(format!("{}{name}", tokens::PREFIX));
+            self.tokens
+                .extend(host.map(|host| (host, of_token(token.clone(), found_in))));
         }
     }
 
@@ -152,11 +140,8 @@ impl OriginCredentials {
         for HostToken { host: text, token } in blocks.into_iter().rev() {
             let found_in = FoundIn::File(FileEntry::new(path, format!("credentials \"{text}\"")));
             let host = text.parse().ok().filter(|_| !token.is_empty());
-            self.tokens.extend(host.map(|host| OriginToken {
-                host,
-                token,
-                found_in,
-            }));
+            self.tokens
+                .extend(host.map(|host| (host, of_token(token, found_in))));
         }
     }
 
@@ -174,16 +159,19 @@ impl OriginCredentials {
     }
 }
 
-/// The token as a credential, if an HTTP header can contain it.
-fn sendable(token: &Secret, found_in: &FoundIn) -> Result<Credential, Error> {
-    let found_in = found_in.clone();
-    if !Authorization::bearer(token).can_be_sent() {
-        return Err(Error::UnsendableToken { found_in });
+fn of_token(token: Secret, found_in: FoundIn) -> Credential {
+    let kind = CredentialKind::AccessToken(token);
+    Credential { kind, found_in }
+}
+
+/// The token, if an HTTP header can contain it.
+fn sendable(token: Credential) -> Result<Credential, Error> {
+    match token.bearer().is_some_and(|header| header.can_be_sent()) {
+        true => Ok(token),
+        false => Err(Error::UnsendableToken {
+            found_in: token.found_in,
+        }),
     }
-    Ok(Credential {
-        kind: CredentialKind::AccessToken(token.clone()),
-        found_in,
-    })
 }
 
 fn parse_netrc(path: &Path) -> Result<Netrc, Error> {

@@ -52,11 +52,7 @@ impl HelperRun<'_> {
         let mut child = command.spawn().map_err(broken)?;
         let talk = tokio::time::timeout(self.timeout, exchange(&mut child, self.input)).await;
         let Ok(talked) = talk else {
-            return Err(Error::HelperTimeout {
-                helper: helper(),
-                action: self.action,
-                seconds: self.timeout.as_secs(),
-            });
+            return Err(self.failed(format!(" within {} seconds", self.timeout.as_secs())));
         };
         let (status, output) = talked.map_err(broken)?;
         let status = status.ok_or_else(|| self.wrong_answer())?;
@@ -65,14 +61,19 @@ impl HelperRun<'_> {
 
     /// Fails if the exit status is not 0.
     pub(super) fn succeeded(&self, status: ExitStatus) -> Result<(), Error> {
-        if status.success() {
-            return Ok(());
+        let code = status.code().map(|code| format!(": exit {code}"));
+        match status.success() {
+            true => Ok(()),
+            false => Err(self.failed(code.unwrap_or_default())),
         }
-        Err(Error::HelperFailed {
+    }
+
+    fn failed(&self, why: String) -> Error {
+        Error::HelperFailed {
             helper: self.helper.to_owned(),
             action: self.action,
-            status: status.code(),
-        })
+            why,
+        }
     }
 
     /// The error for an output that is too long or violates the protocol.
@@ -169,7 +170,7 @@ mod tests {
         let failed = || Error::HelperFailed {
             helper: "helper".to_owned(),
             action: "get",
-            status: Some(1),
+            why: ": exit 1".to_owned(),
         };
         let first = answers.get("host", async { Err(failed()) });
         let second = answers.get("host", async { Ok(Some(1)) });

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::docker::DockerConfig;
 use super::docker_helper::DockerHelpers;
 use super::entry::{Entry, EntryValue};
 use super::hub;
-use super::locations::{AuthFile, CliConfigFile, Locations, read_docker_config};
+use super::locations::{CliConfigFile, Locations, read_docker_config};
 use super::{
     Credential, CredentialKind, Error, FileEntry, FoundIn, Readers, SourceReport, SourceState,
 };
@@ -65,7 +64,7 @@ impl RegistryCredentials {
             return Ok(all);
         }
         let (blocks, before) = (all.entries.len(), all.sources.len());
-        for AuthFile { path, readers } in locations.auth_files() {
+        for (path, readers) in locations.auth_files() {
             let named_by = locations.environment.naming(&path);
             if defaults.discover {
                 all.read_ambient(path, readers, named_by);
@@ -185,21 +184,11 @@ impl RegistryCredentials {
         }
     }
 
-    fn add_docker_config(&mut self, path: PathBuf, file: DockerConfig, readers: Readers) {
+    fn add_docker_config(&mut self, path: PathBuf, entries: Vec<Entry>, readers: Readers) {
         let source = self.add_source(path, readers);
-        let entries = file.entries.into_iter().map(|entry| Entry {
-            prefix: Some(entry.prefix),
-            value: entry.value,
-            key: entry.key,
-            source,
-        });
-        let store = file.store.map(|helper| Entry {
-            prefix: None,
-            value: helper.map(EntryValue::Helper),
-            key: "credsStore".to_owned(),
-            source,
-        });
-        self.entries.extend(entries.chain(store));
+        let entries = entries.into_iter();
+        self.entries
+            .extend(entries.map(|entry| Entry { source, ..entry }));
     }
 
     fn add_source(&mut self, path: PathBuf, readers: Readers) -> usize {

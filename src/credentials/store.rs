@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-use super::docker::DockerConfig;
+use super::docker;
 use super::docker_file::DockerFile;
 use super::docker_helper::DockerHelpers;
-use super::entry::EntryValue;
+use super::entry::{Entry, EntryValue};
 use super::hub;
 use super::locations::LARGEST;
 use super::{Error, HELPER_TIMEOUT, Locations};
@@ -137,13 +137,14 @@ impl CredentialStore {
 
     /// The helper that the file names for the registry.
     fn helper(&self, file: &DockerFile) -> Result<Option<HelperName>, Error> {
-        let config = DockerConfig::read(file).map_err(|error| self.malformed(&error))?;
-        let mut entries = config.entries.into_iter();
-        let own = entries.find_map(|entry| match entry.value {
-            Ok(EntryValue::Helper(helper)) if entry.prefix.covers(&self.domain, "") => Some(helper),
+        let entries = docker::entries(file).map_err(|error| self.malformed(&error))?;
+        let own = entries
+            .into_iter()
+            .filter(|entry| Entry::specificity(entry, &self.domain, "").is_some());
+        Ok(own.map(|entry| entry.value).find_map(|value| match value {
+            Ok(EntryValue::Helper(helper)) => Some(helper),
             _ => None,
-        });
-        Ok(own.or_else(|| config.store.and_then(Result::ok)))
+        }))
     }
 
     fn read(&self) -> Result<Option<DockerFile>, Error> {

@@ -13,8 +13,8 @@ use std::process::Command;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::docker::DockerConfig;
 use super::docker_file::DockerFile;
+use super::locations::read_docker_config;
 use super::*;
 
 /// A home directory with credential files and helpers.
@@ -135,7 +135,10 @@ fn secrets_are_not_printed() {
     let found = find(&credentials, "b.example.com").unwrap().unwrap();
     let store = CredentialStore::new(&home.locations(), "example.com").unwrap();
     let file = fs::read(home.path(".docker/config.json")).unwrap();
-    let (parsed, read) = (DockerFile::parse(&file), DockerConfig::parse(&file));
+    let (parsed, read) = (
+        DockerFile::parse(&file),
+        read_docker_config(&home.path(".docker/config.json")),
+    );
     let shown = format!(
         "{credentials:?}{found:?}{:?}{:?}{:?}{store:?}{parsed:?}{read:?}",
         found.kind,
@@ -155,7 +158,7 @@ proptest! {
             let printed = file.print(0).unwrap();
             let again = DockerFile::parse(printed.reveal().as_bytes()).unwrap();
             prop_assert_eq!(again.print(0).unwrap(), printed);
-            let _ = DockerConfig::parse(text.as_bytes());
+            let _ = docker::entries(&file);
         }
     }
 }
