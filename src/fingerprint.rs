@@ -76,7 +76,7 @@ impl Fingerprint {
 }
 
 /// Whom a signature says it is by.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Issuer {
     /// The key with this fingerprint, which may be a subkey.
     Fingerprint(Fingerprint),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::error::printable_path;
 
 /// What asked for certain keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AskedBy {
     /// An entry of a trust file.
     TrustFile {

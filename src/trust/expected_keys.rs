@@ -8,7 +8,7 @@ use crate::fingerprint::Fingerprint;
 use super::asked_by::{AskedBy, named_by};
 
 /// A key, as people know it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NamedKey {
     /// The fingerprint of the primary key.
     pub fingerprint: Fingerprint,
@@ -31,7 +31,7 @@ impl fmt::Display for NamedKey {
 }
 
 /// The keys of which one had to sign.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExpectedKeys {
     /// The keys, in text that is safe to print: as [`NamedKey`] names them, or by the file that contains them. User ids are there if it is a
     /// single one.

@@ -41,6 +41,10 @@ mod key_description;
 mod key_file;
 pub mod limits;
 mod lines;
+#[cfg(feature = "openpgp")]
+mod openpgp;
+#[cfg(not(feature = "openpgp"))]
+#[path = "no_openpgp.rs"]
 mod openpgp;
 pub mod pins;
 pub mod policy;
@@ -76,6 +80,36 @@ struct Proof {
     is_key_known: bool,
 }
 
+#[cfg_attr(
+    not(feature = "openpgp"),
+    expect(dead_code, reason = "only OpenPGP verification reads it")
+)]
+struct VerificationInput<'a> {
+    /// The bytes that were signed.
+    document: &'a [u8],
+    /// The signatures, in the order in which they are tried.
+    signatures: &'a [Document],
+    /// The keys of the release.
+    rings: &'a [KeyRing],
+    rule: &'a Rule,
+    /// The time at which keys are checked for expiry.
+    now: SystemTime,
+}
+
+/// The first good signature.
+struct ValidSignature {
+    /// Its index among the signatures.
+    signature: usize,
+    /// The certificate's primary key.
+    signer: KeyDescription,
+    /// The trust anchor of the certificate.
+    anchor: Anchor,
+    /// When it was made, as the signature says.
+    at: Option<SystemTime>,
+    /// The weaknesses that were tolerated.
+    notes: Vec<Note>,
+}
+
 /// Verifies a release against a rule. `now` is the time used to decide whether a key has expired.
 ///
 /// # Errors
@@ -106,7 +140,7 @@ pub fn verify_within<L>(
         .transpose()?;
     let good = match &release.checksums {
         Some(document) if !release.signatures.is_empty() => {
-            let question = openpgp::VerificationInput {
+            let question = VerificationInput {
                 document: &document.bytes,
                 signatures: &release.signatures,
                 rings: &release.keys,
@@ -227,7 +261,7 @@ fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
 impl Proof {
     fn new<L>(
         release: &Release<L>,
-        good: Option<openpgp::ValidSignature>,
+        good: Option<ValidSignature>,
         checksums: Option<Checksums>,
         mut notes: Vec<Note>,
     ) -> Self {

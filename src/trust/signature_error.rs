@@ -17,8 +17,8 @@ pub struct SignatureError {
     pub reason: SignatureErrorKind,
 }
 
-/// What is wrong with a signature.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// What is wrong with a signature. The later ones passed more checks.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum SignatureErrorKind {
     /// It is longer than any real one.
@@ -66,7 +66,7 @@ pub enum SignatureErrorKind {
 }
 
 /// The property of a signature that is not supported.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnsupportedSignature {
     /// A version of the format before 4, which the clients do not accept either.
     Version(u8),

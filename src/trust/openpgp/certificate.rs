@@ -9,6 +9,7 @@ use sequoia_openpgp as openpgp;
 
 use openpgp::armor::{Kind as Armour, Writer};
 use openpgp::cert::Cert;
+use openpgp::parse::Parse as _;
 use openpgp::serialize::Serialize as _;
 use openpgp::{KeyHandle, Packet};
 
@@ -16,7 +17,7 @@ use crate::authentication::Anchor;
 use crate::fingerprint::Fingerprint;
 use crate::trust::deadline::{Deadline, Late};
 
-use super::component::{count, keep, may_grant_signing, signatures};
+use super::component::{count, is_revocation, may_grant_signing, signatures};
 use super::ring::{self, CertificateCopy, ComponentType};
 
 /// The most signatures of the owner of a certificate, which the library verifies. Real ones have some twenty.
@@ -27,7 +28,7 @@ pub(super) struct Offered {
     pub fingerprint: Fingerprint,
     /// The strongest trust anchor of any copy.
     pub anchor: Anchor,
-    pub(super) copies: Vec<CertificateCopy>,
+    pub copy: CertificateCopy,
 }
 
 pub(super) struct Certificate {
@@ -48,9 +49,8 @@ impl Certificate {
 impl Offered {
     /// Whether one of these key handles matches one of its keys.
     pub fn is_named(&self, names: &[KeyHandle]) -> bool {
-        let handles = self.copies.iter().flat_map(|copy| &copy.handles);
-        let mut pairs = handles.flat_map(|handle| names.iter().map(move |name| (handle, name)));
-        pairs.any(|(handle, name)| handle.aliases(name))
+        let mut handles = self.copy.handles.iter();
+        handles.any(|handle| names.iter().any(|name| handle.aliases(name)))
     }
 
     /// Parses the certificate, which takes at most some seconds; `None` if it is not a certificate. With too many signatures of its owner, there is
@@ -59,33 +59,44 @@ impl Offered {
         deadline.check()?;
         let (mut primary, mut others) = (Vec::new(), Vec::new());
         let (mut found, mut own) = (Vec::new(), 0);
-        for copy in &self.copies {
-            let Some(owner) = copy.handles.first() else {
-                continue;
-            };
-            for component in &copy.components {
-                let signatures: Vec<_> = signatures(component, owner).take(MOST_OWN + 1).collect();
-                own += signatures.iter().map(count).sum::<usize>();
-                if own > MOST_OWN {
-                    return Err(Late);
-                }
-                found.push((component, signatures));
+        let Some(owner) = self.copy.handles.first() else {
+            return Ok(None);
+        };
+        for component in &self.copy.components {
+            let signatures: Vec<_> = signatures(component, owner).take(MOST_OWN + 1).collect();
+            own += signatures.iter().map(count).sum::<usize>();
+            if own > MOST_OWN {
+                return Err(Late);
             }
+            found.push((component, signatures));
         }
         // Another copy may revoke what this one says of a subkey.
         let signing: BTreeSet<openpgp::Fingerprint> = found
             .iter()
             .filter(|(_, signatures)| signatures.iter().any(may_grant_signing))
-            .filter_map(|(component, _)| component.fingerprint.clone())
+            .filter_map(|(component, _)| match &component.kind {
+                ComponentType::Subkey(fingerprint) => Some(fingerprint.clone()),
+                _ => None,
+            })
             .collect();
-        for (component, signatures) in found {
-            let subkey = component.fingerprint.as_ref();
-            let is_signing = subkey.is_none_or(|subkey| signing.contains(subkey));
+        for (component, mut signatures) in found {
+            if let ComponentType::Subkey(fingerprint) = &component.kind {
+                if !signing.contains(fingerprint) {
+                    // Keep revocations, because they may follow the wrong subkey.
+                    signatures.retain(is_revocation);
+                }
+                if signatures.is_empty() {
+                    continue;
+                }
+            }
             let packets = match component.kind {
                 ComponentType::Primary => &mut primary,
                 _ => &mut others,
             };
-            keep(component, signatures, is_signing, packets);
+            if let Ok(packet) = Packet::from_bytes(&component.packet) {
+                packets.push(packet);
+                packets.extend(signatures.into_iter().map(Packet::from));
+            }
         }
         let is_key = |packet: &Packet| !matches!(packet, Packet::Signature(_));
         // One primary key, with the signatures of every copy.
@@ -102,35 +113,31 @@ impl Offered {
     }
 
     /// Adds the packets of another copy, unless the certificate would exceed the limits.
-    pub fn merge(&mut self, mut copy: CertificateCopy, anchor: Anchor) -> bool {
+    pub fn merge(&mut self, mut other: CertificateCopy, anchor: Anchor) -> bool {
         self.anchor = stronger(self.anchor, anchor);
-        copy.forget(&self.copies);
-        if copy.components.is_empty() {
+        let own = &mut self.copy;
+        other.forget(own);
+        if other.components.is_empty() {
             return true;
         }
-        let components = |copy: &CertificateCopy| copy.components.len();
-        let is_small = |count: fn(&CertificateCopy) -> usize, most| {
-            self.copies.iter().map(count).sum::<usize>() + count(&copy) <= most
-        };
-        let fits = is_small(components, ring::MOST_COMPONENTS)
-            && is_small(CertificateCopy::signatures, ring::MOST_SIGNATURES);
+        let fits = own.components.len() + other.components.len() <= ring::MOST_COMPONENTS
+            && own.signatures() + other.signatures() <= ring::MOST_SIGNATURES;
         if fits {
-            self.copies.push(copy);
+            own.handles.extend(other.handles);
+            own.components.extend(other.components);
         }
         fits
     }
 
     /// Adds a separate revocation if it names this certificate. Whether the owner made it is verified later.
     pub fn revoke(&mut self, packet: &[u8], names: &[KeyHandle]) -> bool {
-        let owner = self.copies.first().and_then(|copy| copy.handles.first());
-        if !owner.is_some_and(|owner| names.iter().any(|name| name.aliases(owner))) {
-            return false;
-        }
-        let signatures: usize = self.copies.iter().map(CertificateCopy::signatures).sum();
-        let primary = self.copies.first_mut();
-        let primary = primary.and_then(|copy| copy.components.first_mut());
-        let primary = primary.filter(|_| signatures < ring::MOST_SIGNATURES);
+        let copy = &mut self.copy;
+        let owner = copy.handles.first();
+        let is_named = owner.is_some_and(|owner| names.iter().any(|name| name.aliases(owner)));
+        let has_room = copy.signatures() < ring::MOST_SIGNATURES;
+        let primary = copy.components.first_mut();
         primary
+            .filter(|_| is_named && has_room)
             .map(|primary| primary.signatures.push(packet.to_owned()))
             .is_some()
     }

@@ -1,11 +1,12 @@
 //! The certificates of all key rings, each merged from all its copies.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use sequoia_openpgp as openpgp;
 
-use openpgp::Packet;
 use openpgp::parse::Parse as _;
+use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::Anchor;
 use crate::error::printable;
@@ -74,7 +75,7 @@ impl Certificates {
         }
         for found in ring::read(&ring.bytes) {
             match found {
-                RingElement::Certificate(copy) => self.insert(*copy, ring.anchor)?,
+                RingElement::Certificate(copy) => self.insert(copy, ring.anchor)?,
                 RingElement::Revocation(packet)
                     if self.revocations.len() < ring::MOST_CERTIFICATES =>
                 {
@@ -111,20 +112,21 @@ impl Certificates {
                 unit: "keys",
             });
         }
-        let fingerprint = copy.primary.fingerprint().to_hex().parse::<Fingerprint>();
-        let Ok(fingerprint) = fingerprint else {
+        let primary = copy.handles.first().map(KeyHandle::to_hex);
+        let Some(Ok(fingerprint)) = primary.map(|hex| hex.parse::<Fingerprint>()) else {
             self.skipped = true;
             return Ok(());
         };
-        let known = self
-            .all
-            .entry(fingerprint.clone())
-            .or_insert_with(|| Offered {
-                fingerprint,
-                anchor,
-                copies: Vec::new(),
-            });
-        self.skipped |= !known.merge(copy, anchor);
+        match self.all.entry(fingerprint.clone()) {
+            Entry::Occupied(mut known) => self.skipped |= !known.get_mut().merge(copy, anchor),
+            Entry::Vacant(new) => {
+                new.insert(Offered {
+                    fingerprint,
+                    anchor,
+                    copy,
+                });
+            }
+        }
         Ok(())
     }
 }

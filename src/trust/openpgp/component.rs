@@ -7,7 +7,7 @@ use openpgp::parse::Parse as _;
 use openpgp::types::SignatureType;
 use openpgp::{KeyHandle, Packet};
 
-use super::ring::{Component, ComponentType};
+use super::ring::Component;
 
 /// The signatures of a component that may decide about signatures.
 pub(super) fn signatures(
@@ -21,29 +21,6 @@ pub(super) fn signatures(
             _ => None,
         })
         .filter(|signature| is_issued_by(signature, owner) && is_about_keys(signature.typ()))
-}
-
-/// Adds the packets of a component and its signatures, unless it is a subkey that cannot sign.
-pub(super) fn keep(
-    component: &Component,
-    mut signatures: Vec<Signature>,
-    is_signing: bool,
-    packets: &mut Vec<Packet>,
-) {
-    let Ok(packet) = Packet::from_bytes(&component.packet) else {
-        return;
-    };
-    if component.kind == ComponentType::Subkey {
-        if !is_signing {
-            // Keep revocations, because they may follow the wrong subkey.
-            signatures.retain(is_revocation);
-        }
-        if signatures.is_empty() {
-            return;
-        }
-    }
-    packets.push(packet);
-    packets.extend(signatures.into_iter().map(Packet::from));
 }
 
 /// How many signatures have to be verified for one: itself, and those of subkeys within it.
@@ -77,7 +54,7 @@ fn is_about_keys(kind: SignatureType) -> bool {
     )
 }
 
-fn is_revocation(signature: &Signature) -> bool {
+pub(super) fn is_revocation(signature: &Signature) -> bool {
     signature.typ() == SignatureType::SubkeyRevocation
 }
 

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::release::Release;
+use crate::authentication::Anchor;
+use crate::release::{Document, KeyRing, Release};
 use crate::trust::tests::{now, release};
-use crate::trust::{Deadline, Error, SignatureErrorKind, verify_within};
+use crate::trust::{Deadline, Error, Rule, SignatureErrorKind, verify_within};
 
 #[path = "../../../tests/support/keygrammar.rs"]
 mod keygrammar;

@@ -6,10 +6,11 @@ use super::certificate::Offered;
 use super::certificates::Certificates;
 use super::key::key_status;
 use super::tests::signed;
-use super::*;
+use crate::authentication::{Anchor, Note};
+use crate::release::KeyRing;
 use crate::trust::rule::Weak;
 use crate::trust::tests::now;
-use crate::trust::{Deadline, Error, SignatureErrorKind, verify};
+use crate::trust::{Deadline, Error, Rule, SignatureErrorKind, verify};
 
 fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("a directory") {

@@ -27,6 +27,16 @@ const LONGEST_USER_ID: usize = 2 << 10;
 /// The most certificates of all rings together. The owner with the most has four.
 pub(super) const MOST_CERTIFICATES: usize = 256;
 
+/// Tags of packets. The last three are markers, what a program noted for itself, and padding.
+const SECRET_KEY: u8 = 5;
+const PUBLIC_KEY: u8 = 6;
+const SECRET_SUBKEY: u8 = 7;
+const PUBLIC_SUBKEY: u8 = 14;
+const USER_ID: u8 = 13;
+const MARKER: u8 = 10;
+const TRUST: u8 = 12;
+const PADDING: u8 = 21;
+
 /// Kinds of signatures: of a key over itself, and those that revoke a key.
 const DIRECT: u8 = 0x1f;
 const REVOCATION: u8 = 0x20;
@@ -36,7 +46,7 @@ const BEGIN: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
 const END: &[u8] = b"-----END PGP PUBLIC KEY BLOCK-----";
 
 pub(super) enum RingElement {
-    Certificate(Box<CertificateCopy>),
+    Certificate(CertificateCopy),
     /// A key revocation without a key before it, as programs write it when they generate a key.
     Revocation(Vec<u8>),
     /// Data that cannot be read, or a certificate beyond the limits.
@@ -45,15 +55,13 @@ pub(super) enum RingElement {
 
 impl RingElement {
     fn of(copy: Option<CertificateCopy>) -> Self {
-        copy.map_or(Self::Unreadable, |copy| Self::Certificate(Box::new(copy)))
+        copy.map_or(Self::Unreadable, Self::Certificate)
     }
 }
 
-/// One copy of a certificate as a ring has it. Nothing in it has been verified.
+/// A certificate as a ring has it. Nothing in it has been verified.
 #[derive(PartialEq)]
 pub(super) struct CertificateCopy {
-    /// The key that the fingerprint of the certificate belongs to.
-    pub primary: Key<PublicParts, UnspecifiedRole>,
     /// The handles of its keys: the primary key's fingerprint first, then those of all subkeys.
     pub handles: Vec<KeyHandle>,
     /// The primary key, and what belongs to it.
@@ -64,33 +72,37 @@ pub(super) struct CertificateCopy {
 #[derive(PartialEq, Eq)]
 pub(super) struct Component {
     pub kind: ComponentType,
-    /// Its fingerprint, if it is a subkey.
-    pub fingerprint: Option<openpgp::Fingerprint>,
     pub packet: Vec<u8>,
     /// The packets of its signatures.
     pub signatures: Vec<Vec<u8>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ComponentType {
     Primary,
-    Subkey,
+    Subkey(openpgp::Fingerprint),
     UserId,
 }
 
-impl CertificateCopy {
-    /// Removes signatures that other copies contain too. The copies of a key have most signatures in common.
-    pub fn forget(&mut self, others: &[Self]) {
-        let others = others.iter().flat_map(|other| &other.components);
-        let (mut components, mut signatures) = (HashSet::new(), HashSet::new());
-        for Component {
+impl Component {
+    fn new(kind: ComponentType, packet: Vec<u8>) -> Self {
+        let signatures = Vec::new();
+        Self {
+            kind,
             packet,
-            signatures: its,
-            ..
-        } in others
-        {
-            components.insert(packet.as_slice());
-            signatures.extend(its.iter().map(|one| (packet.as_slice(), one.as_slice())));
+            signatures,
+        }
+    }
+}
+
+impl CertificateCopy {
+    /// Removes what another copy contains too. The copies of a key have most signatures in common.
+    pub fn forget(&mut self, other: &Self) {
+        let (mut components, mut signatures) = (HashSet::new(), HashSet::new());
+        for known in &other.components {
+            let packet = known.packet.as_slice();
+            components.insert(packet);
+            signatures.extend(known.signatures.iter().map(|one| (packet, one.as_slice())));
         }
         for component in &mut self.components {
             let packet = component.packet.as_slice();
@@ -174,14 +186,14 @@ fn split(bytes: &[u8], found: &mut Vec<RingElement>) {
             found.push(RingElement::Unreadable);
             return;
         };
-        match (PacketTag::of(tag), &mut open) {
-            (PacketTag::Primary, _) => {
+        match (tag, &mut open) {
+            (PUBLIC_KEY | SECRET_KEY, _) => {
                 found.extend(open.take().map(|open| RingElement::of(open.copy)));
                 open = Some(Open::new(tag, body));
             }
             (_, Some(open)) => open.add(tag, body),
-            (PacketTag::Ignored, None) => {}
-            (PacketTag::Signature, None) => found.push(revocation(body)),
+            (MARKER | TRUST | PADDING, None) => {}
+            (packets::SIGNATURE, None) => found.push(revocation(body)),
             // Something without a key before it.
             (_, None) => found.push(RingElement::Unreadable),
         }
@@ -204,46 +216,13 @@ fn revocation(body: &[u8]) -> RingElement {
         .map_or(RingElement::Unreadable, RingElement::Revocation)
 }
 
-/// What a packet is in a certificate.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PacketTag {
-    Signature,
-    Primary,
-    Subkey,
-    UserId,
-    /// Markers, padding, and what a program noted for itself.
-    Ignored,
-    /// User attributes, and what does not belong into a certificate.
-    Dropped,
-}
-
-impl PacketTag {
-    fn of(tag: u8) -> Self {
-        match tag {
-            packets::SIGNATURE => Self::Signature,
-            5 | 6 => Self::Primary,
-            7 | 14 => Self::Subkey,
-            13 => Self::UserId,
-            10 | 12 | 21 => Self::Ignored,
-            _ => Self::Dropped,
-        }
-    }
-}
-
 impl Open {
     fn new(tag: u8, body: &[u8]) -> Self {
-        let copy = read_key(tag, body).and_then(|(primary, packet)| {
-            // A primary key that cannot sign cannot certify its own user ids and subkeys.
-            measure::can_sign(&primary).then(|| CertificateCopy {
-                handles: vec![primary.key_handle()],
-                components: vec![Component {
-                    kind: ComponentType::Primary,
-                    fingerprint: None,
-                    packet,
-                    signatures: Vec::new(),
-                }],
-                primary,
-            })
+        // A primary key that cannot sign cannot certify its own user ids and subkeys.
+        let primary = read_key(tag, body).filter(|(primary, _)| measure::can_sign(primary));
+        let copy = primary.map(|(primary, packet)| CertificateCopy {
+            handles: vec![primary.key_handle()],
+            components: vec![Component::new(ComponentType::Primary, packet)],
         });
         Self {
             copy,
@@ -257,9 +236,9 @@ impl Open {
     /// Adds the next packet. The whole certificate is dropped once it exceeds the limits.
     fn add(&mut self, tag: u8, body: &[u8]) {
         let Some(copy) = &mut self.copy else { return };
-        match PacketTag::of(tag) {
-            PacketTag::Ignored => return,
-            PacketTag::Signature => {
+        match tag {
+            MARKER | TRUST | PADDING => return,
+            packets::SIGNATURE => {
                 let count = packets::signatures_in(body);
                 self.signatures += count.unwrap_or(1);
                 let holder = copy.component_of(packets::kind_of_signature(body), self.is_kept);
@@ -269,9 +248,9 @@ impl Open {
                     holder.signatures.extend(packet);
                 }
             }
-            kind => {
+            _ => {
                 self.components += 1;
-                let kept = copy.component(kind, tag, body);
+                let kept = copy.component(tag, body);
                 self.is_kept = kept.is_some();
                 if let Some(component) = kept {
                     self.bytes += body.len();
@@ -301,29 +280,21 @@ impl CertificateCopy {
     }
 
     /// A component that may matter. The name of a subkey is kept even if the subkey is not.
-    fn component(&mut self, kind: PacketTag, tag: u8, body: &[u8]) -> Option<Component> {
-        let (kind, fingerprint, packet) = match kind {
-            PacketTag::UserId if body.len() <= LONGEST_USER_ID => (
-                ComponentType::UserId,
-                None,
-                packets::with_header(tag, body)?,
-            ),
-            PacketTag::Subkey => {
+    fn component(&mut self, tag: u8, body: &[u8]) -> Option<Component> {
+        match tag {
+            USER_ID if body.len() <= LONGEST_USER_ID => {
+                let packet = packets::with_header(tag, body)?;
+                Some(Component::new(ComponentType::UserId, packet))
+            }
+            PUBLIC_SUBKEY | SECRET_SUBKEY => {
                 let (key, packet) = read_key(tag, body)?;
                 self.handles.push(key.key_handle());
-                if !measure::can_sign(&key) {
-                    return None;
-                }
-                (ComponentType::Subkey, Some(key.fingerprint()), packet)
+                let kind = ComponentType::Subkey(key.fingerprint());
+                measure::can_sign(&key).then(|| Component::new(kind, packet))
             }
-            _ => return None,
-        };
-        Some(Component {
-            kind,
-            fingerprint,
-            packet,
-            signatures: Vec::new(),
-        })
+            // User attributes, and what does not belong into a certificate.
+            _ => None,
+        }
     }
 }
 

@@ -13,7 +13,8 @@ use crate::fingerprint::{Fingerprint, Issuer};
 use crate::release::Document;
 use crate::trust::deadline::{Deadline, Late};
 use crate::trust::{
-    Error, ExpectedKeys, NamedKey, SignatureError, SignatureErrorKind, UnsupportedSignature, limits,
+    Error, ExpectedKeys, NamedKey, SignatureError, SignatureErrorKind, UnsupportedSignature,
+    ValidSignature, VerificationInput, limits,
 };
 
 use super::certificate::{Certificate, Offered};
@@ -21,7 +22,7 @@ use super::certificates::{Certificates, MOST_NAMES};
 use super::description;
 use super::key::Candidate;
 use super::packets::{self, SignaturePacket};
-use super::{ValidSignature, VerificationInput, verification};
+use super::verification;
 
 /// The most signatures that are tried for a release. Real ones have one, and two while its owner changes keys.
 const MOST_SIGNATURES: usize = 16;
@@ -58,10 +59,7 @@ pub(in crate::trust) fn check(
             Ok(good) => return Ok(Some(good)),
             Err(reason) => reason,
         };
-        if best
-            .as_ref()
-            .is_none_or(|best| reached(&best.reason) < reached(&reason))
-        {
+        if best.as_ref().is_none_or(|best| best.reason < reason) {
             best = Some(SignatureError {
                 signature: file.name.clone(),
                 reason,
@@ -83,22 +81,18 @@ pub(in crate::trust) fn check(
     best.map_or(Ok(None), |refusal| Err(refusal.into()))
 }
 
-/// How far the check got. The highest reason is reported.
-fn reached(reason: &SignatureErrorKind) -> u8 {
-    match reason {
-        SignatureErrorKind::Long { .. } => 0,
-        SignatureErrorKind::Malformed => 1,
-        SignatureErrorKind::Armoured => 2,
-        SignatureErrorKind::Unsupported { .. } => 3,
-        SignatureErrorKind::OtherKey { .. } => 4,
-        SignatureErrorKind::UnsupportedKey { .. } => 5,
-        SignatureErrorKind::NotForSigning { .. } => 6,
-        SignatureErrorKind::Altered { .. } => 7,
-        SignatureErrorKind::WeakDocument { .. } => 8,
-        SignatureErrorKind::Expired { .. } => 9,
-        SignatureErrorKind::Revoked { .. } => 10,
-        SignatureErrorKind::NotPinned { .. } => 11,
+/// The first good signature, or else the reason of the attempt that got furthest.
+fn first_good(
+    mut best: SignatureErrorKind,
+    attempts: impl Iterator<Item = Result<Judged, Late>>,
+) -> Result<Judged, Late> {
+    for judged in attempts {
+        match judged? {
+            Ok(good) => return Ok(Ok(good)),
+            Err(reason) => best = best.max(reason),
+        }
     }
+    Ok(Err(best))
 }
 
 /// A file may contain several signatures.
@@ -112,6 +106,8 @@ fn read(file: &[u8]) -> Result<Vec<SignaturePacket>, SignatureErrorKind> {
     }
     packets::signatures(file).ok_or(SignatureErrorKind::Malformed)
 }
+
+type Judged = Result<ValidSignature, SignatureErrorKind>;
 
 struct Verification<'a> {
     question: &'a VerificationInput<'a>,
@@ -127,11 +123,7 @@ struct Verification<'a> {
 
 impl Verification<'_> {
     /// Tries each packet of a file with each key.
-    fn file(
-        &mut self,
-        place: usize,
-        file: &Document,
-    ) -> Result<Result<ValidSignature, SignatureErrorKind>, Late> {
+    fn file(&mut self, place: usize, file: &Document) -> Result<Judged, Late> {
         let packets = match read(&file.bytes) {
             Ok(packets) => packets,
             Err(reason) => return Ok(Err(reason)),
@@ -165,18 +157,14 @@ impl Verification<'_> {
                         .extend(is_second.then_some(Note::SecondSignature));
                     return Ok(Ok(good));
                 }
-                Err(reason) if reached(&best) < reached(&reason) => best = reason,
-                Err(_) => {}
+                Err(reason) => best = best.max(reason),
             }
         }
         Ok(Err(best))
     }
 
     /// Tries a signature with each certificate that it names.
-    fn signature(
-        &mut self,
-        signature: &Signature,
-    ) -> Result<Result<ValidSignature, SignatureErrorKind>, Late> {
+    fn signature(&mut self, signature: &Signature) -> Result<Judged, Late> {
         let mut issuers = signature.get_issuers();
         issuers.truncate(MOST_NAMES);
         let certificates = self.certificates;
@@ -189,16 +177,9 @@ impl Verification<'_> {
         }
         // Try accepted keys first, so that other keys do not use up the time.
         named.sort_by_key(|offered| !self.accepts(offered.anchor));
-        let mut best = SignatureErrorKind::Malformed;
-        for offered in named {
-            let judged = self.certificate(signature, &issuers, offered)?;
-            match judged {
-                Ok(good) => return Ok(Ok(good)),
-                Err(reason) if reached(&best) < reached(&reason) => best = reason,
-                Err(_) => {}
-            }
-        }
-        Ok(Err(best))
+        let attempts = named.into_iter();
+        let attempts = attempts.map(|offered| self.certificate(signature, &issuers, offered));
+        first_good(SignatureErrorKind::Malformed, attempts)
     }
 
     /// Tries a signature with the keys of a certificate that it names.
@@ -207,7 +188,7 @@ impl Verification<'_> {
         signature: &Signature,
         issuers: &[KeyHandle],
         offered: &Offered,
-    ) -> Result<Result<ValidSignature, SignatureErrorKind>, Late> {
+    ) -> Result<Judged, Late> {
         if !self.opened.contains(&offered.fingerprint) {
             if self.opened.len() == MOST_CERTIFICATES {
                 return Ok(Err(self.unknown(issuers)));
@@ -218,31 +199,19 @@ impl Verification<'_> {
         if !self.last.as_ref().is_some_and(is_open) {
             self.last = offered.open(self.deadline)?;
         }
-        // If the named key is not usable, it is reported as not for signing.
-        let mut best = SignatureErrorKind::NotForSigning {
-            key: offered.fingerprint.clone(),
-        };
-        let Some(certificate) = &self.last else {
-            return Ok(Err(best));
-        };
-        let mut is_first = true;
-        for key in certificate.parsed.keys().key_handles(issuers.iter()) {
-            match self.verify_with_key(signature, certificate, &key)? {
-                Ok(notes) => {
-                    return Ok(Ok(ValidSignature {
-                        signature: 0,
-                        signer: description::of(certificate, self.question.now),
-                        anchor: certificate.anchor,
-                        at: signature.signature_creation_time(),
-                        notes,
-                    }));
-                }
-                Err(reason) if is_first || reached(&best) < reached(&reason) => best = reason,
-                Err(_) => {}
-            }
-            is_first = false;
+        let certificate = self.last.as_ref();
+        let keys = certificate.map(|one| (one, one.parsed.keys().key_handles(issuers.iter())));
+        let keys = keys
+            .into_iter()
+            .flat_map(|(one, keys)| keys.map(move |key| (one, key)));
+        let mut keys = keys.peekable();
+        if keys.peek().is_none() {
+            let key = offered.fingerprint.clone();
+            return Ok(Err(SignatureErrorKind::NotForSigning { key }));
         }
-        Ok(Err(best))
+        let attempts =
+            keys.map(|(certificate, key)| self.verify_with_key(signature, certificate, &key));
+        first_good(SignatureErrorKind::Malformed, attempts)
     }
 
     /// The error for a signature whose keys are all missing.
@@ -265,28 +234,20 @@ impl Verification<'_> {
         }
     }
 
-    /// The fingerprints of certificates that may sign, including missing ones.
-    fn accepted(&self) -> Vec<Fingerprint> {
+    /// The keys that may sign, including missing ones, as people know them. A single one has its user id, if its certificate is there and there is
+    /// time to read it.
+    fn expected(&self) -> ExpectedKeys {
         let there = self.certificates.iter();
         let there = there.filter(|one| self.accepts(one.anchor));
-        let mut accepted = self.question.rule.pins.clone();
-        accepted.extend(there.map(|certificate| certificate.fingerprint.clone()));
-        accepted.sort_unstable();
-        accepted.dedup();
-        accepted
-    }
-
-    /// These keys as people know them. A single one has its user id, if its certificate is there and there is time to read it.
-    fn expected(&self) -> ExpectedKeys {
-        let keys = self.accepted();
+        let keys = there.map(|certificate| &certificate.fingerprint);
+        let keys: BTreeSet<&Fingerprint> = keys.chain(&self.question.rule.pins).collect();
         let is_single = keys.len() == 1;
-        let keys = keys.into_iter().map(|fingerprint| NamedKey {
-            user_id: is_single.then(|| self.user_id(&fingerprint)).flatten(),
-            fingerprint,
+        let keys = keys.into_iter().map(|key| NamedKey {
+            user_id: is_single.then(|| self.user_id(key)).flatten(),
+            fingerprint: key.clone(),
         });
-        let keys = keys.map(|key| key.to_string());
         ExpectedKeys {
-            keys: keys.collect(),
+            keys: keys.map(|key| key.to_string()).collect(),
             asked_by: self.question.rule.asked_by.clone(),
         }
     }
@@ -302,7 +263,7 @@ impl Verification<'_> {
         !self.question.rule.pinned() || anchor == Anchor::Pinned
     }
 
-    /// Verifies a signature by this key, and returns the notes for accepting it.
+    /// Verifies a signature by this key.
     ///
     /// The cryptographic check comes first. Later checks matter only if the key really made the signature.
     fn verify_with_key(
@@ -310,19 +271,28 @@ impl Verification<'_> {
         signature: &Signature,
         certificate: &Certificate,
         key: &Candidate<'_>,
-    ) -> Result<Result<Vec<Note>, SignatureErrorKind>, Late> {
+    ) -> Result<Judged, Late> {
         self.deadline.check()?;
         let verified = verification::verify(self.question, signature, certificate, key);
-        Ok(match verified {
-            Ok(_) if !self.accepts(certificate.anchor) => Err(SignatureErrorKind::NotPinned {
-                expected: self.expected(),
-                received: NamedKey {
-                    fingerprint: certificate.fingerprint.clone(),
-                    user_id: description::of(certificate, self.question.now).user_id,
-                },
-            }),
-            verified => verified,
-        })
+        Ok(verified.and_then(|notes| {
+            let signer = description::of(certificate, self.question.now);
+            match self.accepts(certificate.anchor) {
+                true => Ok(ValidSignature {
+                    signature: 0,
+                    signer,
+                    anchor: certificate.anchor,
+                    at: signature.signature_creation_time(),
+                    notes,
+                }),
+                false => Err(SignatureErrorKind::NotPinned {
+                    expected: self.expected(),
+                    received: NamedKey {
+                        fingerprint: signer.fingerprint,
+                        user_id: signer.user_id,
+                    },
+                }),
+            }
+        }))
     }
 }
 

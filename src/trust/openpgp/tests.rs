@@ -4,13 +4,12 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::authentication::Status;
+use crate::authentication::{Anchor, Note, Status};
 use crate::fingerprint::{Fingerprint, Issuer};
-use crate::release::Release;
+use crate::release::{KeyRing, Release};
 use crate::trust::rule::{Expired, Weak};
 use crate::trust::tests::{data, document, now, release};
-use crate::trust::{Error, SignatureErrorKind as Kind, verify};
+use crate::trust::{Error, Rule, SignatureErrorKind as Kind, verify};
 
 fn ring(path: &str, anchor: Anchor) -> KeyRing {
     KeyRing {

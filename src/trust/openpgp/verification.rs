@@ -10,9 +10,8 @@ use openpgp::types::{HashAlgorithm, SignatureType};
 
 use crate::authentication::Note;
 use crate::trust::rule::{Expired, Weak};
-use crate::trust::{SignatureErrorKind, UnsupportedSignature};
+use crate::trust::{SignatureErrorKind, UnsupportedSignature, VerificationInput};
 
-use super::VerificationInput;
 use super::certificate::Certificate;
 use super::key::{self, Candidate};
 
