@@ -57,14 +57,31 @@ impl Netrc {
             starts_line: true,
         };
         let mut entries: Vec<NetrcEntry> = Vec::new();
+        // Whether the last one has neither a username nor a password, and counts for nothing.
+        let mut is_bare = false;
         while let Some(word) = words.next()? {
             match (word.reveal(), entries.last_mut()) {
-                ("machine", _) => entries.push(NetrcEntry::of(words.value("a host")?.reveal())),
-                ("default", _) => entries.push(NetrcEntry::of("")),
-                ("login", Some(entry)) => {
-                    words.value("a name")?.reveal().clone_into(&mut entry.login)
+                (word @ ("machine" | "default"), _) => {
+                    entries.truncate(entries.len() - usize::from(is_bare));
+                    entries.push(NetrcEntry {
+                        // That of `default` is empty.
+                        host: match word {
+                            "machine" => words.value("a host")?.reveal().to_owned(),
+                            _ => String::new(),
+                        },
+                        login: String::new(),
+                        password: Secret::default(),
+                    });
+                    is_bare = true;
                 }
-                ("password", Some(entry)) => entry.password = words.value("a password")?,
+                ("login", Some(entry)) => {
+                    words.value("a name")?.reveal().clone_into(&mut entry.login);
+                    is_bare = false;
+                }
+                ("password", Some(entry)) => {
+                    entry.password = words.value("a password")?;
+                    is_bare = false;
+                }
                 ("account", Some(_)) => drop(words.value("an account")?),
                 ("macdef", _) => words.skip_macro(),
                 _ => {
@@ -75,8 +92,8 @@ impl Netrc {
                 }
             }
         }
-        let is_empty = |one: &NetrcEntry| one.login.is_empty() && one.password.is_empty();
-        entries.retain(|one| !one.host.is_empty() && !is_empty(one));
+        entries.truncate(entries.len() - usize::from(is_bare));
+        entries.retain(|one| !one.host.is_empty());
         Ok(Self(entries))
     }
 
@@ -89,17 +106,6 @@ impl Netrc {
             entries.find(|entry| entry.host.eq_ignore_ascii_case(name))
         };
         of(&exact).or_else(|| of(host))
-    }
-}
-
-impl NetrcEntry {
-    /// The entry of a host, or the default one, without username and password.
-    fn of(host: &str) -> Self {
-        Self {
-            host: host.to_owned(),
-            login: String::new(),
-            password: Secret::default(),
-        }
     }
 }
 

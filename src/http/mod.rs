@@ -353,8 +353,8 @@ pub fn authority(url: &Url) -> Option<String> {
 struct Deadline {
     left: Duration,
     limit: Duration,
-    /// Whether the request set the limit. Otherwise it is the default for documents.
-    is_chosen: bool,
+    /// Whether the request set the limit, or it is the default for documents.
+    silence: Silence,
 }
 
 impl Deadline {
@@ -363,7 +363,7 @@ impl Deadline {
         Self {
             left: limit,
             limit,
-            is_chosen: chosen.is_some(),
+            silence: chosen.map_or(Silence::Document, |_| Silence::Chosen),
         }
     }
 
@@ -377,13 +377,11 @@ impl Deadline {
         let done = timeout(self.left, work).await;
         self.left = self.left.saturating_sub(began.elapsed());
         done.unwrap_or_else(|_| {
+            let (silence, limit) = (self.silence, self.limit);
             Err(Error::Silent {
                 url,
-                silence: match self.is_chosen {
-                    true => Silence::Chosen,
-                    false => Silence::Document,
-                },
-                limit: self.limit,
+                silence,
+                limit,
             })
         })
     }

@@ -26,7 +26,7 @@ use crate::event::Warning;
 use crate::version::Version;
 
 use super::Error;
-use super::asked_by::AskedBy;
+use super::expected_keys::AskedBy;
 
 /// A `[[deny]]` of a trust file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What helps when a release, a key or a trust file is not accepted. `ADDR` stands for the provider.
 
-use super::asked_by::AskedBy;
+use super::expected_keys::AskedBy;
 use super::{Error, Lacking, SignatureErrorKind};
 use crate::error::Hint;
 

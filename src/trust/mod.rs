@@ -27,7 +27,6 @@ use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::release::{Document, Expected, KeyRing, Package, Release, canonical_file_name};
 
-mod asked_by;
 mod canonical;
 pub mod checksums;
 mod deadline;

@@ -5,11 +5,11 @@
 
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::authentication::Anchor;
-use crate::release::{Document, KeyRing};
+use crate::release::KeyRing;
 
 use super::TrustEntry;
-use super::asked_by::AskedBy;
 use super::deny::Denials;
+use super::expected_keys::AskedBy;
 use super::rule::{Rule, Unsigned};
 
 /// The rules for all providers.
@@ -18,7 +18,7 @@ pub struct Policy {
     entries: Vec<TrustEntry>,
     /// The versions that are denied, whatever the entries say.
     pub denied: Denials,
-    keys: Vec<Document>,
+    keys: Vec<KeyRing>,
     allow_unsigned: Vec<ProviderPattern>,
 }
 
@@ -42,7 +42,7 @@ impl Policy {
     /// the entry has fingerprints, these keys only provide the certificates, which must match the fingerprints, as do the copies beside the trust
     /// file.
     #[must_use]
-    pub fn with_keys(mut self, keys: Vec<Document>) -> Self {
+    pub fn with_keys(mut self, keys: Vec<KeyRing>) -> Self {
         self.keys.extend(keys);
         self
     }
@@ -74,8 +74,9 @@ impl Policy {
                 Anchor::Embedded
             };
             rule.keys.retain(|ring| ring.anchor != Anchor::Pinned);
-            let given = self.keys.iter().map(|document| ring(document, anchor));
-            rule.keys.extend(given);
+            let given = self.keys.iter().cloned();
+            rule.keys
+                .extend(given.map(|ring| KeyRing { anchor, ..ring }));
         }
         // Pinned keys require signatures, and `--allow-unsigned` does not change that.
         if allowed && !rule.pinned() {
@@ -94,14 +95,6 @@ impl Policy {
             })
         };
         rule(self) == rule(other) && self.denied.is_same_for(&other.denied, provider)
-    }
-}
-
-fn ring(document: &Document, anchor: Anchor) -> KeyRing {
-    KeyRing {
-        name: document.name.clone(),
-        bytes: document.bytes.clone(),
-        anchor,
     }
 }
 
@@ -127,8 +120,12 @@ mod tests {
         policy.rule_for(&address.parse().expect("an address"))
     }
 
-    fn document(name: &str) -> Document {
-        Document::new(name, Vec::new())
+    fn given() -> Vec<KeyRing> {
+        vec![KeyRing {
+            name: "new.asc".to_owned(),
+            bytes: Vec::new(),
+            anchor: Anchor::Pinned,
+        }]
     }
 
     fn rings(rule: &Rule) -> Vec<(&str, Anchor)> {
@@ -184,7 +181,7 @@ mod tests {
             "[[provider]]\nmatch = 'a.example/acme/file'\nkeys = ['old.asc']\n\
              [[provider]]\nmatch = 'a.example/acme/pin'\nkeys = ['{PIN}']\n"
         ))
-        .with_keys(vec![document("new.asc")]);
+        .with_keys(given());
         let file = rule(&policy, "a.example/acme/file").expect("a rule");
         assert_eq!(rings(&file), [("new.asc", Anchor::Pinned)]);
         let pin = rule(&policy, "a.example/acme/pin").expect("a rule");
@@ -219,7 +216,7 @@ mod tests {
             assert!(pinned.pinned());
         }
         let policy = Policy::default()
-            .with_keys(vec![document("new.asc")])
+            .with_keys(given())
             .with_allow_unsigned(pattern());
         let pinned = rule(&policy, "a.example/acme/demo").expect("a rule");
         assert_eq!(pinned.unsigned, Unsigned::Refuse);

@@ -7,7 +7,7 @@ use crate::authentication::Anchor;
 use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
 
-use super::asked_by::AskedBy;
+use super::expected_keys::AskedBy;
 
 /// What a release must prove. The default is that of commands that write to a store: a good signature by any key of the release.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -23,8 +23,8 @@ use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
 use crate::toml;
 
-use super::asked_by::AskedBy;
 use super::deny::{Denial, Denials, DenyTable};
+use super::expected_keys::AskedBy;
 use super::lines::{EntryLines, lines};
 use super::policy::Policy;
 use super::rule::{Expired, Rule, Unsigned, Weak};

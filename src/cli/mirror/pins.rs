@@ -44,8 +44,6 @@ pub(super) struct Pins<'a> {
     named_by: NamedBy,
     session: &'a Session,
     dry_run: bool,
-    /// Providers that require a signature and have no pinned key.
-    keyless: BTreeSet<ProviderAddr>,
     keys: Mutex<BTreeMap<ProviderAddr, Keys>>,
     has_written: AtomicBool,
 }
@@ -53,6 +51,8 @@ pub(super) struct Pins<'a> {
 /// The keys of one provider.
 #[derive(Default)]
 struct Keys {
+    /// Whether the provider requires a signature and has no pinned key.
+    is_keyless: bool,
     /// Whether a release of this provider was verified in this run.
     is_examined: bool,
     has_failed: bool,
@@ -75,20 +75,18 @@ impl<'a> Pins<'a> {
         session: &'a Session,
         dry_run: bool,
     ) -> Self {
-        // A provider that may be unsigned need not have keys.
-        let is_keyless =
-            |task: &&Task| !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
-        let keyless = tasks.iter().filter(is_keyless);
-        let keys = tasks
-            .iter()
-            .map(|task| (task.provider.clone(), Keys::default()));
+        let mut keys = BTreeMap::<_, Keys>::new();
+        for task in tasks {
+            let keys = keys.entry(task.provider.clone()).or_default();
+            // A provider that may be unsigned need not have keys.
+            keys.is_keyless |= !task.rule.pinned() && task.rule.unsigned == Unsigned::Refuse;
+        }
         Self {
             path: file.path,
             named_by: file.named_by,
             session,
             dry_run,
-            keyless: keyless.map(|task| task.provider.clone()).collect(),
-            keys: Mutex::new(keys.collect()),
+            keys: Mutex::new(keys),
             has_written: AtomicBool::new(false),
         }
     }
@@ -162,12 +160,9 @@ impl<'a> Pins<'a> {
         if why.is_none() {
             self.unite(&all, draft.as_deref());
         }
-        let is_present = |(_, keys): &(&_, &Keys)| !keys.is_examined && !keys.has_failed;
-        let unseen = all.iter().filter(is_present).map(|(provider, _)| provider);
-        let unseen: Vec<String> = unseen
-            .filter(|provider| self.keyless.contains(provider))
-            .map(ProviderAddr::to_string)
-            .collect();
+        let is_unseen = |keys: &Keys| keys.is_keyless && !keys.is_examined && !keys.has_failed;
+        let unseen = all.iter().filter(|(_, keys)| is_unseen(keys));
+        let unseen: Vec<String> = unseen.map(|(provider, _)| provider.to_string()).collect();
         if !unseen.is_empty() {
             let line = format!(
                 "{}: no key is pinned, because the store has all requested versions already. `--recheck` reads the origin's keys",
@@ -213,30 +208,29 @@ impl<'a> Pins<'a> {
         // The text was parsed before, so only another one in its place can be malformed now.
         let pinned = pin(&text, provider, &keys.saved, &keys.seen);
         let pinned = pinned.map_err(trust::Error::without_text)?;
-        if self.dry_run {
-            let Some(text) = pinned else { return Ok(()) };
-            *draft = Some(text);
-            for (key, seen) in &keys.seen {
-                let line = format!("{provider}   {key} in {}   {seen}", printable_path(path));
-                printer.line(Tone::Plain, "Would pin", &line);
-            }
-            report.pinned(keys.seen.values().map(|seen| self.pin(provider, seen)));
-        } else if let Some(text) = pinned {
-            for (key, seen) in &keys.seen {
-                keep(path, &KeyFile::copy_of(key, 0), seen)?;
-            }
-            let written = disk::staged::replace(path, text.as_bytes());
-            written.map_err(Failure::from)?;
-            let new = keys
-                .seen
-                .iter()
-                .filter(|(key, _)| !keys.saved.contains(key));
+        if let Some(text) = pinned {
+            let (tone, verb) = match self.dry_run {
+                true => {
+                    *draft = Some(text);
+                    (Tone::Plain, "Would pin")
+                }
+                false => {
+                    for (key, seen) in &keys.seen {
+                        keep(path, &KeyFile::copy_of(key, 0), seen)?;
+                    }
+                    let written = disk::staged::replace(path, text.as_bytes());
+                    written.map_err(Failure::from)?;
+                    self.has_written.store(true, Ordering::Relaxed);
+                    (Tone::Done, "Pinned")
+                }
+            };
+            let new = keys.seen.iter();
+            let new = new.filter(|(key, _)| !keys.saved.contains(key));
             report.pinned(new.clone().map(|(_, seen)| self.pin(provider, seen)));
             for (key, seen) in new {
                 let line = format!("{provider}   {key} in {}   {seen}", printable_path(path));
-                printer.line(Tone::Done, "Pinned", &line);
+                printer.line(tone, verb, &line);
             }
-            self.has_written.store(true, Ordering::Relaxed);
         }
         keys.saved = keys.seen.keys().cloned().collect();
         Ok(())

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tfoci::attestation::PublicKey;
+use tfoci::authentication::Anchor;
 use tfoci::config::MirrorFile;
 use tfoci::disk;
 use tfoci::error::{printable, printable_path};
 use tfoci::examine::TrustOptions;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::outcome::Failure;
-use tfoci::release::Document;
+use tfoci::release::KeyRing;
 use tfoci::trust::{self, KeyFile, Policy, TrustFile};
 
 use super::settings::is_of_variable;
@@ -172,7 +173,12 @@ pub(in crate::cli) fn policy(
             named_by: "--key".to_owned(),
             is_trust_file: is_trust_file(&bytes),
         })?;
-        Ok(Document::new(&name, bytes))
+        let anchor = Anchor::Pinned;
+        Ok(KeyRing {
+            name,
+            bytes,
+            anchor,
+        })
     };
     let keys = arguments.key.iter().map(document);
     Ok(policy.with_keys(keys.collect::<Result<_, CommandError>>()?))

@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use clap::Args;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use tfoci::address::{ProviderAddr, ProviderPattern};
+use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::error::printable_path;
 use tfoci::trust::{Rule, TrustEntry};
@@ -44,7 +44,7 @@ struct Show<'a> {
     provider: &'a ProviderAddr,
     /// The entry of the trust file that applies.
     #[serde(skip_serializing_if = "Option::is_none")]
-    entry: Option<Applied<'a>>,
+    entry: Option<Applied>,
     pinned: bool,
     keys: Vec<Key>,
     /// For `push` and `mirror`.
@@ -59,15 +59,11 @@ struct Show<'a> {
 }
 
 #[derive(Serialize)]
-struct Applied<'a> {
+struct Applied {
     file: String,
     line: usize,
-    #[serde(rename = "match", serialize_with = "text")]
-    pattern: &'a ProviderPattern,
-}
-
-fn text<S: Serializer>(pattern: &ProviderPattern, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(pattern)
+    #[serde(rename = "match")]
+    pattern: String,
 }
 
 /// Prints the entry, the keys and the rules that apply to one provider. The rules of commands that write a store may differ from those of
@@ -94,7 +90,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         entry: entry.zip(file.as_ref()).map(|(entry, file)| Applied {
             file: printable_path(&file.path),
             line: entry.line,
-            pattern: &entry.pattern,
+            pattern: entry.pattern.to_string(),
         }),
         pinned: writing.pinned(),
         keys: keys::pinned(&writing.pins, &files, are_pinned, &comments, now),

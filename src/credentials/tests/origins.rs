@@ -89,7 +89,7 @@ fn a_helper_is_not_waited_for_for_ever() {
     let credentials = Credentials::with_helper_timeout(locations(&home, &[]), timeout);
     assert_eq!(
         token(&credentials, "a.example").unwrap_err(),
-        "terraform-credentials-slow did not get within 0 seconds"
+        "terraform-credentials-slow failed to get within 0 seconds"
     );
     assert!(started.elapsed() < Duration::from_secs(30));
 }
