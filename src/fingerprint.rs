@@ -75,35 +75,6 @@ impl Fingerprint {
     }
 }
 
-/// Whom a signature says it is by.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Issuer {
-    /// The key with this fingerprint, which may be a subkey.
-    Fingerprint(Fingerprint),
-    /// A key with this id, of which anyone can make another key.
-    KeyId(String),
-}
-
-impl Issuer {
-    /// The issuer that these hex digits name.
-    pub fn of_hex(text: String) -> Self {
-        match text.parse() {
-            Ok(fingerprint) => Self::Fingerprint(fingerprint),
-            Err(_) => Self::KeyId(text),
-        }
-    }
-}
-
-/// Upper-case hex.
-impl fmt::Display for Issuer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fingerprint(fingerprint) => fingerprint.fmt(f),
-            Self::KeyId(id) => f.write_str(id),
-        }
-    }
-}
-
 /// The digits without the blanks between them and without `0x`.
 fn digits(text: &str) -> String {
     let mut digits: String = text.split_whitespace().collect();

@@ -165,21 +165,17 @@ impl Protocols {
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, ProtocolError> {
         let mut all = Vec::new();
         for text in texts {
-            let mut numbers = text.split('.').map(|part| part.parse::<u64>().ok());
-            let parsed = match (
-                numbers.next(),
-                numbers.next().unwrap_or(Some(0)),
-                numbers.next(),
-                numbers.next(),
-            ) {
-                (Some(Some(major)), Some(minor), None | Some(Some(_)), None) => (major, minor),
+            let numbers = text.split('.').map(|part| part.parse().ok());
+            let numbers: Option<Vec<u64>> = numbers.collect();
+            all.push(match numbers.as_deref() {
+                Some([major]) => (*major, 0),
+                Some([major, minor] | [major, minor, _]) => (*major, *minor),
                 _ => {
                     return Err(ProtocolError {
                         text: text.to_owned(),
                     });
                 }
-            };
-            all.push(parsed);
+            });
         }
         all.sort_unstable();
         all.dedup();

@@ -90,13 +90,9 @@ impl<'de> Deserialize<'de> for DockerFile {
                 }
                 // Like clients, use the last of several members of the same name.
                 let mut seen = HashSet::new();
-                let last: Vec<bool> = members
-                    .iter()
-                    .rev()
-                    .map(|(key, _)| seen.insert(key.clone()))
-                    .collect();
-                let mut last = last.into_iter().rev();
-                members.retain(|_| last.next().unwrap_or(true));
+                members.reverse();
+                members.retain(|(key, _)| seen.insert(key.clone()));
+                members.reverse();
                 Ok(DockerFile(members))
             }
         }

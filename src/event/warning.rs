@@ -6,7 +6,7 @@ use crate::address::ProviderAddr;
 use crate::authentication::Status;
 use crate::date::date;
 use crate::error::{MANY, counted, listed, printable, said};
-use crate::fingerprint::{Fingerprint, Issuer};
+use crate::fingerprint::Fingerprint;
 use crate::place::Place;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -93,7 +93,7 @@ pub enum Warning {
     #[error(
         "the signature by {from} is replaced by one by {to}: readers who pinned the old key refuse this version"
     )]
-    OtherSigner { from: Issuer, to: Fingerprint },
+    OtherSigner { from: String, to: Fingerprint },
     /// The stored copy of the key is replaced by a later one, in which its owner has renewed it.
     #[error("the stored copy of the key {0} is replaced by a newer one")]
     NewerKey(Fingerprint),

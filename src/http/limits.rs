@@ -19,11 +19,11 @@ const SMALL_REQUESTS: usize = 16;
 /// The most bytes of a body that counts as a small request: more than almost every manifest. A larger body needs a permit for a download or upload.
 pub const SMALL: u64 = 64 << 10;
 
-/// The most hosts whose limits are kept while no request uses them. Clients of a server may name any number.
+/// The most limits of hosts that are kept while no request uses them. Clients of a server may name any number.
 const MOST_HOSTS: usize = 1_024;
 
 /// The purpose of a permit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RequestClass {
     Small,
     Download,
@@ -36,43 +36,11 @@ pub struct Permit {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// The permits of every host.
+/// The permits of every host, for each purpose. A request that holds a permit, or waits for one, shares them.
 #[derive(Debug)]
 pub(super) struct Limits {
     transfers: usize,
-    hosts: Mutex<HashMap<String, HostLimits>>,
-}
-
-/// The permits of one host. A request that holds a permit, or waits for one, shares them.
-#[derive(Debug)]
-struct HostLimits {
-    small: Arc<Semaphore>,
-    downloads: Arc<Semaphore>,
-    uploads: Arc<Semaphore>,
-}
-
-impl HostLimits {
-    fn new(transfers: usize) -> Self {
-        let permits = |count| Arc::new(Semaphore::new(count));
-        Self {
-            small: permits(SMALL_REQUESTS),
-            downloads: permits(transfers),
-            uploads: permits(transfers),
-        }
-    }
-
-    /// Whether a request or transfer holds a permit, or waits for one.
-    fn is_used(&self, transfers: usize) -> bool {
-        let all = [
-            (&self.small, SMALL_REQUESTS),
-            (&self.downloads, transfers),
-            (&self.uploads, transfers),
-        ];
-        let mut all = all.into_iter();
-        all.any(|(permits, count)| {
-            Arc::strong_count(permits) > 1 || permits.available_permits() < count
-        })
-    }
+    hosts: Mutex<HashMap<(String, RequestClass), Arc<Semaphore>>>,
 }
 
 impl Limits {
@@ -83,22 +51,26 @@ impl Limits {
         }
     }
 
+    fn most(&self, what: RequestClass) -> usize {
+        match what {
+            RequestClass::Small => SMALL_REQUESTS,
+            RequestClass::Download | RequestClass::Upload => self.transfers,
+        }
+    }
+
     /// Waits for a permit.
     pub(super) async fn permit(&self, url: &Url, what: RequestClass) -> Permit {
         let permits = {
             let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-            let host = url.origin().ascii_serialization();
-            if hosts.len() >= MOST_HOSTS && !hosts.contains_key(&host) {
-                hosts.retain(|_, limits| limits.is_used(self.transfers));
+            let of = (url.origin().ascii_serialization(), what);
+            if hosts.len() >= MOST_HOSTS && !hosts.contains_key(&of) {
+                hosts.retain(|(_, what), permits| {
+                    Arc::strong_count(permits) > 1 || permits.available_permits() < self.most(*what)
+                });
             }
-            let limits = hosts
-                .entry(host)
-                .or_insert_with(|| HostLimits::new(self.transfers));
-            Arc::clone(match what {
-                RequestClass::Small => &limits.small,
-                RequestClass::Download => &limits.downloads,
-                RequestClass::Upload => &limits.uploads,
-            })
+            let permits = hosts.entry(of);
+            let permits = permits.or_insert_with(|| Arc::new(Semaphore::new(self.most(what))));
+            Arc::clone(permits)
         };
         Permit {
             // The semaphores are never closed, so that acquiring a permit cannot fail.

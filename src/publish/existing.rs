@@ -10,7 +10,7 @@ use super::{Digest, Edition, Existing, Platform, Problem, RepoMut, Tag, Verified
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::event::Warning;
-use crate::fingerprint::{Fingerprint, Issuer};
+use crate::fingerprint::Fingerprint;
 use crate::oci::Evidence;
 use crate::prove::{compare, prove};
 use crate::release::{Package, Protocols, Release};
@@ -112,7 +112,7 @@ pub(super) enum Decision {
     /// Replace the signature by that of another key: readers who pinned the old key will refuse the version.
     ReplaceSigner {
         /// The old key.
-        from: Issuer,
+        from: String,
         /// The new key.
         to: Fingerprint,
     },
@@ -240,7 +240,7 @@ impl ExistingEvidence {
         covers.map_err(|source| Problem::Uncovered { source })?;
         Ok(match (weakens, signer, offered.fingerprint.clone()) {
             (true, _, _) => Decision::Weaken { from, to },
-            (false, Some(from), Some(to)) if from != Issuer::Fingerprint(to.clone()) => {
+            (false, Some(from), Some(to)) if from != to.to_string() => {
                 Decision::ReplaceSigner { from, to }
             }
             (false, _, Some(key)) if candidate.has_newer_key => Decision::RenewKey(key),
@@ -265,17 +265,17 @@ impl ExistingEvidence {
     }
 
     /// The key that signed it, even if the rule does not accept that key; `None` if it is not known.
-    fn signer(&self) -> Option<Issuer> {
+    fn signer(&self) -> Option<String> {
         match &self.proof {
             Ok(verified) => {
                 let fingerprint = verified.authentication().fingerprint.clone();
-                fingerprint.map(Issuer::Fingerprint)
+                fingerprint.map(|key| key.to_string())
             }
             Err(Problem::Evidence {
                 source: trust::Error::Refused(error),
             }) => match &error.reason {
                 SignatureErrorKind::NotPinned { received, .. } => {
-                    Some(Issuer::Fingerprint(received.fingerprint.clone()))
+                    Some(received.fingerprint.to_string())
                 }
                 SignatureErrorKind::OtherKey { received, .. } => received.first().cloned(),
                 _ => None,

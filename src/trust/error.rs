@@ -221,20 +221,6 @@ impl Error {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
-            Self::TwoDigests { .. }
-            | Self::NoLine { .. }
-            | Self::Mismatch(_)
-            | Self::OtherName { .. }
-            | Self::Uncovered { .. }
-            | Self::NotLocked { .. }
-            | Self::NoZipLocked
-            | Self::OtherRelease { .. }
-            | Self::Unproven { .. }
-            | Self::UnverifiedTransport { .. }
-            | Self::Costly
-            | Self::Denied { .. }
-            | Self::NotAttested { .. }
-            | Self::Refused(_) => Category::Untrusted,
             Self::Large { .. } | Self::NotAKey { .. } => Category::Malformed,
             Self::Unsupported | Self::NoPlace => Category::Unsupported,
             Self::TrustFile(_)
@@ -246,6 +232,7 @@ impl Error {
             | Self::Until
             | Self::Fingerprint(_)
             | Self::Entry { .. } => Category::Usage,
+            _ => Category::Untrusted,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::printable;
-use crate::fingerprint::{Fingerprint, Issuer};
+use crate::fingerprint::Fingerprint;
 
 use super::expected_keys::{ExpectedKeys, NamedKey, listed};
 
@@ -37,7 +37,8 @@ pub enum SignatureErrorKind {
     #[error("is by another key\n  expected {expected}\n  received {}", listed(.received))]
     OtherKey {
         expected: ExpectedKeys,
-        received: Vec<Issuer>,
+        /// The fingerprints or key ids that the signature names, in upper-case hex.
+        received: Vec<String>,
     },
     /// This build does not support the key's algorithm or curve.
     #[error("is by a key of an unsupported algorithm\n  key {key}\n  algorithm {algorithm}")]

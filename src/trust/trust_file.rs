@@ -113,15 +113,9 @@ impl Attested {
             Self::Key(path) => (path, None),
             Self::By { key, id } => (key, Some(id)),
         };
-        let file = KeyFile::named(path, line);
-        let is_of_mirror = true;
-        (
-            KeyFile {
-                is_of_mirror,
-                ..file
-            },
-            id,
-        )
+        let mut file = KeyFile::named(path, line);
+        file.is_of_mirror = true;
+        (file, id)
     }
 }
 

@@ -9,7 +9,7 @@ use openpgp::parse::Parse;
 use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::{Anchor, Note};
-use crate::fingerprint::{Fingerprint, Issuer};
+use crate::fingerprint::Fingerprint;
 use crate::release::Document;
 use crate::trust::deadline::{Deadline, Late};
 use crate::trust::{
@@ -297,12 +297,11 @@ impl Verification<'_> {
 }
 
 /// The issuers of a signature, without key ids whose fingerprint it names too.
-fn named(issuers: &[KeyHandle]) -> Vec<Issuer> {
+fn named(issuers: &[KeyHandle]) -> Vec<String> {
     let all: Vec<String> = issuers.iter().map(KeyHandle::to_hex).collect();
     let short = |one: &String| {
         all.iter()
             .any(|other| other != one && other.ends_with(one.as_str()))
     };
-    let named = all.iter().filter(|one| !short(one)).cloned();
-    named.map(Issuer::of_hex).collect()
+    all.iter().filter(|one| !short(one)).cloned().collect()
 }
