@@ -77,7 +77,7 @@ pub(super) async fn run(
 ) -> Result<Ending, CommandError> {
     let named = std::slice::from_ref(&arguments.provider);
     arguments.from = session.store_for(arguments.from, named)?;
-    let trust = session.trust_options(&arguments.trust)?;
+    let trust = session.trust_options(&arguments.trust, &[])?;
     let found = match arguments.from.as_deref().filter(|from| is_source(from)) {
         Some(from) => Some(released(&arguments.provider, from, &trust, session).await?),
         None => stored(&arguments, &trust, session).await?,

@@ -241,7 +241,7 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
             true => Platforms::All,
             false => requested::platforms(&arguments.platform)?,
         },
-        trust: session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?,
+        trust: session.trust_options(&arguments.trust, &arguments.allow_unsigned)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     })

@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::platform::Platforms;
 use crate::prove::prove;
 use crate::store::{self, Artifact, StoreBlob, StoredEvidence, StoredPackage, artifact};
-use crate::trust::{self, Lacking, Rule};
+use crate::trust::{self, Rule};
 use crate::version::Version;
 
 /// How often a version in a layout is read while it seems half replaced. Both of its tags move at once there.
@@ -164,9 +164,7 @@ impl StoredProvider {
                 release.notes.extend(is_gone.then_some(Note::NoEvidence));
                 let proof = prove(release, &rule, trust.now).await;
                 let proof = proof.map_err(|source| match source {
-                    trust::Error::Unproven { lacks, .. } if is_gone && lacks != Lacking::Key => {
-                        Problem::NoEvidence
-                    }
+                    source if is_gone && source.is_unsigned() => Problem::NoEvidence,
                     source => Problem::Evidence { source },
                 });
                 (protocols, proof)

@@ -17,7 +17,7 @@ use crate::publish::PackageBlob;
 use crate::release::Release;
 use crate::source::{self, Source};
 use crate::trust::rule::Unsigned;
-use crate::trust::{self, Lacking, Rule, Verified};
+use crate::trust::{self, Rule, Verified};
 
 /// What is known of a version after its release was verified, whichever lock file needs it.
 #[derive(Clone, Debug)]
@@ -136,10 +136,7 @@ fn proven<L>(
 
 /// Every line of the checksum document. Clients record the lines of manifests and other files too.
 fn lines<L>(release: &Verified<Release<L>>) -> Result<BTreeSet<PackageHash>, Problem> {
-    let checksums = release.checksums().ok_or(trust::Error::Unproven {
-        lacks: Lacking::Document,
-        pinned: None,
-    })?;
+    let checksums = release.required_checksums()?;
     if release.listed_platforms().next().is_none() {
         let version = release.version.clone();
         return Err(trust::Error::OtherRelease { version }.into());

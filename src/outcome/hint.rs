@@ -2,16 +2,13 @@
 
 use super::{At, Failure, Problem};
 use crate::error::Hint;
-use crate::trust::{self, Lacking};
+use crate::trust;
 
 impl Hint for Failure {
     fn hint(&self) -> Option<String> {
         let hint = match (&*self.problem, &self.at) {
             (
-                Problem::Trust(trust::Error::Unproven {
-                    lacks: Lacking::Document | Lacking::Signature,
-                    pinned: None,
-                }),
+                Problem::Trust(trust::Error::Unproven { pinned: None, .. }),
                 At::Source(place),
             ) if place.is_mirror() => {
                 "mirrors have no signatures: `--allow-unsigned ADDR` or `lock --trust-store` believes one".to_owned()
@@ -43,15 +40,8 @@ impl Hint for Problem {
             Self::Blob(error) => error.hint(),
             Self::Disk(error) => error.hint(),
             Self::Trust(error) => error.hint(),
-            Self::Evidence { source } => match source {
-                // The signature is good, and the user's rules refuse it.
-                trust::Error::Unproven {
-                    lacks,
-                    pinned: Some(_),
-                } if *lacks != Lacking::Key => source.hint(),
-                trust::Error::Refused(_) => source.hint(),
-                _ => Some(TAMPERED.to_owned()),
-            },
+            Self::Evidence { source } if source.is_by_rule() => source.hint(),
+            Self::Evidence { .. } => Some(TAMPERED.to_owned()),
             Self::NoVersion { available, .. } => available.is_empty().then(|| {
                 "`tfoci versions ADDR --from STORE --all` lists other tags, if there are any"
                     .to_owned()

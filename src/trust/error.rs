@@ -18,7 +18,7 @@ use super::signature_error::SignatureError;
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// There is more of something than any real release has.
-    #[error("{what} is too large\n  expected at most {limit} {unit}\n  received more")]
+    #[error("{what} has too many {unit}\n  expected at most {limit}\n  received more")]
     Large {
         /// Such as `the checksum document`, safe to print.
         what: String,
@@ -200,6 +200,20 @@ fn stated(digest: &Option<Digest>) -> String {
 }
 
 impl Error {
+    /// Whether it is the user's rule that refuses the release, and not that its parts do not fit together.
+    pub(crate) fn is_by_rule(&self) -> bool {
+        match self {
+            Self::Unproven { pinned, .. } => pinned.is_some() && self.is_unsigned(),
+            Self::Refused(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the release has no checksum document, or no signature of it.
+    pub(crate) fn is_unsigned(&self) -> bool {
+        matches!(self, Self::Unproven { lacks, .. } if *lacks != Lacking::Key)
+    }
+
     /// The error, on this line of the trust file.
     pub(super) fn in_line(self, line: usize) -> Self {
         Self::Entry {

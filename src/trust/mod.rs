@@ -15,7 +15,7 @@
 //! SHA-1 over the document and origins without keys need an option, unreadable keys are skipped, and
 //! a revoked key is refused regardless of when it was revoked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Deref;
 use std::time::SystemTime;
 
@@ -269,43 +269,32 @@ impl Proof {
             (None, Some(_)) => Status::Checksum,
             (None, None) => Status::Unverified,
         };
-        let (mut anchor, mut fingerprint, mut signature, mut signer) = (None, None, None, None);
-        let (mut name, mut signed_at) = (None, None);
-        if let Some(good) = good {
-            signed_at = good.at;
-            let user_id = good.signer.user_id.as_deref();
-            name = user_id
-                .filter(|_| good.anchor == Anchor::Pinned)
-                .map(printable);
-            notes.extend(good.notes);
-            anchor = Some(good.anchor);
-            fingerprint = Some(good.signer.fingerprint.clone());
-            signature = release.signatures.get(good.signature).cloned();
-            signer = Some(good.signer);
-        }
         // A key from the origin is trusted only if the connection was verified. Other anchors do not depend on the connection.
-        match anchor {
-            Some(Anchor::Origin) if notes.contains(&Note::UnverifiedTransport) => anchor = None,
-            _ => notes.retain(|note| *note != Note::UnverifiedTransport),
-        }
-        let mut said = Vec::new();
+        let found = good.as_ref().map(|good| good.anchor);
+        let is_unverified =
+            found == Some(Anchor::Origin) && notes.contains(&Note::UnverifiedTransport);
+        let anchor = found.filter(|_| !is_unverified);
+        let named = good.as_ref().filter(|_| anchor == Some(Anchor::Pinned));
+        let name = named.and_then(|good| good.signer.user_id.as_deref());
+        notes.extend(good.iter().flat_map(|good| good.notes.clone()));
+        let mut said = HashSet::new();
         notes.retain(|note| {
-            let new = !said.contains(note);
-            said.push(*note);
-            new
+            (is_unverified || *note != Note::UnverifiedTransport) && said.insert(*note)
         });
         Self {
             authentication: Authentication {
                 status,
                 anchor,
-                fingerprint,
-                signer: name,
-                signed_at,
+                fingerprint: good.as_ref().map(|good| good.signer.fingerprint.clone()),
+                signer: name.map(printable),
+                signed_at: good.as_ref().and_then(|good| good.at),
                 notes,
             },
             checksums,
-            signature,
-            signer,
+            signature: good
+                .as_ref()
+                .and_then(|good| release.signatures.get(good.signature).cloned()),
+            signer: good.map(|good| good.signer),
             is_key_known: matches!(anchor, Some(Anchor::Pinned | Anchor::Origin)),
         }
     }
@@ -336,6 +325,15 @@ impl<L> Verified<Release<L>> {
     /// The checksum document, parsed.
     pub fn checksums(&self) -> Option<&Checksums> {
         self.1.checksums.as_ref()
+    }
+
+    /// The checksum document of a release that has to have one.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn required_checksums(&self) -> Result<&Checksums, Error> {
+        let (lacks, pinned) = (Lacking::Document, None);
+        self.checksums().ok_or(Error::Unproven { lacks, pinned })
     }
 
     /// The good signature.
@@ -424,10 +422,7 @@ impl<L> Verified<Release<L>> {
         &self,
         zips: impl IntoIterator<Item = (&'a Platform, &'a Digest)>,
     ) -> Result<(), Error> {
-        let checksums = self.checksums().ok_or(Error::Unproven {
-            lacks: Lacking::Document,
-            pinned: None,
-        })?;
+        let checksums = self.required_checksums()?;
         let subject = ReleaseId::of(&self.0);
         for (platform, zip) in zips {
             if !checksums.covers(subject, platform, zip) {

@@ -3,14 +3,19 @@
 //! The first matching entry applies, otherwise the defaults. Keys from the command line replace the entry's key files. Finally a
 //! matching `--allow-unsigned` sets `unsigned`, unless keys are pinned: a pinned provider must be signed.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use crate::address::{ProviderAddr, ProviderPattern};
+use crate::attestation::RequiredAttestation;
 use crate::authentication::Anchor;
 use crate::release::KeyRing;
 
-use super::TrustEntry;
-use super::deny::Denials;
+use super::deny::{Denial, Denials};
 use super::expected_keys::AskedBy;
 use super::rule::{Rule, Unsigned};
+use super::trust_file::{KeyFile, TrustEntry, TrustFile};
 
 /// The rules for all providers.
 #[derive(Clone, Debug, Default)]
@@ -22,16 +27,58 @@ pub struct Policy {
     allow_unsigned: Vec<ProviderPattern>,
 }
 
-impl Policy {
-    /// The policy of the entries of a trust file.
-    pub(super) fn of(entries: Vec<TrustEntry>, denied: Denials) -> Self {
-        Self {
-            entries,
-            denied,
-            ..Self::default()
+impl TrustFile {
+    /// Reads the key files with `read`, each once. It returns `None` for a copy that does not exist.
+    ///
+    /// # Errors
+    /// The first error of `read`.
+    pub fn resolve<E>(
+        self,
+        mut read: impl FnMut(&KeyFile) -> Result<Option<Vec<u8>>, E>,
+    ) -> Result<Policy, E> {
+        let mut entries = Vec::new();
+        // A file that is named is read and checked in another way than the copy that may be at the same path.
+        let mut contents: HashMap<(PathBuf, bool), Option<Vec<u8>>> = HashMap::new();
+        for mut entry in self.entries {
+            if let Some(AskedBy::TrustFile { path, .. }) = &mut entry.rule.asked_by {
+                path.clone_from(&self.path);
+            }
+            for file in &entry.files {
+                let place = (file.path.clone(), file.copy_of.is_some());
+                let content = match contents.get(&place) {
+                    Some(content) => content.clone(),
+                    None => {
+                        let content = read(file)?;
+                        contents.insert(place, content.clone());
+                        content
+                    }
+                };
+                let rings = content.map(|content| file.ring(content));
+                entry.rule.keys.extend(rings);
+            }
+            if let Some((file, id)) = &entry.attestation {
+                let (pem, id) = (read(file)?.unwrap_or_default(), id.clone());
+                entry.rule.attestations = vec![RequiredAttestation { pem, id }];
+            }
+            entries.push(entry);
         }
+        let by = |line| {
+            let path = self.path.clone();
+            Some(AskedBy::TrustFile { path, line })
+        };
+        let denied = self.denied.into_iter().map(|denial| Denial {
+            by: by(denial.line),
+            ..denial
+        });
+        Ok(Policy {
+            entries,
+            denied: Denials(Arc::new(denied.collect())),
+            ..Policy::default()
+        })
     }
+}
 
+impl Policy {
     /// The first entry that matches a provider. It applies, and those after it do not.
     pub fn entry_for(&self, provider: &ProviderAddr) -> Option<&TrustEntry> {
         let mut entries = self.entries.iter();
@@ -100,7 +147,6 @@ impl Policy {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TrustFile;
     use super::super::rule::{Expired, Weak};
     use super::*;
 

@@ -12,21 +12,19 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::Deserialize;
 
 use crate::address::{ProviderAddr, ProviderPattern};
-use crate::attestation::{PublicKey, RequiredAttestation};
+use crate::attestation::PublicKey;
 use crate::authentication::Anchor;
 use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
 use crate::toml;
 
-use super::deny::{Denial, Denials, DenyTable};
+use super::deny::{Denial, DenyTable};
 use super::expected_keys::AskedBy;
 use super::lines::{EntryLines, lines};
-use super::policy::Policy;
 use super::rule::{Expired, Rule, Unsigned, Weak};
 use super::{Error, check_key_file, openpgp};
 
@@ -149,51 +147,6 @@ impl TrustFile {
             file.denied.extend(denial);
         }
         Ok((file, errors))
-    }
-
-    /// Reads the key files with `read`, each once. It returns `None` for a copy that does not exist.
-    ///
-    /// # Errors
-    /// The first error of `read`.
-    pub fn resolve<E>(
-        self,
-        mut read: impl FnMut(&KeyFile) -> Result<Option<Vec<u8>>, E>,
-    ) -> Result<Policy, E> {
-        let mut entries = Vec::new();
-        // A file that is named is read and checked in another way than the copy that may be at the same path.
-        let mut contents: HashMap<(PathBuf, bool), Option<Vec<u8>>> = HashMap::new();
-        for mut entry in self.entries {
-            if let Some(AskedBy::TrustFile { path, .. }) = &mut entry.rule.asked_by {
-                path.clone_from(&self.path);
-            }
-            for file in &entry.files {
-                let place = (file.path.clone(), file.copy_of.is_some());
-                let content = match contents.get(&place) {
-                    Some(content) => content.clone(),
-                    None => {
-                        let content = read(file)?;
-                        contents.insert(place, content.clone());
-                        content
-                    }
-                };
-                let rings = content.map(|content| file.ring(content));
-                entry.rule.keys.extend(rings);
-            }
-            if let Some((file, id)) = &entry.attestation {
-                let (pem, id) = (read(file)?.unwrap_or_default(), id.clone());
-                entry.rule.attestations = vec![RequiredAttestation { pem, id }];
-            }
-            entries.push(entry);
-        }
-        let by = |line| {
-            let path = self.path.clone();
-            Some(AskedBy::TrustFile { path, line })
-        };
-        let denied = self.denied.into_iter().map(|denial| Denial {
-            by: by(denial.line),
-            ..denial
-        });
-        Ok(Policy::of(entries, Denials(Arc::new(denied.collect()))))
     }
 
     /// The first entry that matches a provider, with its index from 0.

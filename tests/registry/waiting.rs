@@ -156,7 +156,7 @@ async fn a_body_with_64_kib_or_its_end_in_the_stall_timeout_is_read() {
 async fn a_document_that_does_not_end_in_time_fails() {
     let registry = dripping(64 << 20, 64 << 10, Duration::from_millis(30));
     let said = read(&registry, "v2/", documents()).await;
-    let facts = "1.5 seconds\n  from http://HOST/v2/";
+    let facts = "1.5 seconds\n  at http://HOST/v2/";
     assert!(said.ends_with(facts), "{said}");
 }
 
@@ -166,7 +166,7 @@ async fn redirects_and_slow_headers_count_towards_the_document_timeout() {
     registry.always(|_| true, Fault::RedirectLoop);
     registry.latency(|_| true, Duration::from_millis(250));
     let said = read(&registry, "v2/", documents()).await;
-    let facts = "1.5 seconds\n  from http://HOST/v2/";
+    let facts = "1.5 seconds\n  at http://HOST/v2/";
     assert!(said.ends_with(facts), "{said}");
     assert!(registry.seen().len() < 10);
     // So do those that lead to a package.

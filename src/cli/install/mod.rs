@@ -172,7 +172,7 @@ fn mirror_request(
             true => Form::Unpacked,
             false => Form::Packed,
         },
-        trust: session.trust_options_with(&arguments.lock.trust, &arguments.lock.allow_unsigned)?,
+        trust: session.trust_options(&arguments.lock.trust, &arguments.lock.allow_unsigned)?,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     })

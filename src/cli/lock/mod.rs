@@ -183,7 +183,7 @@ impl LockOptions {
     ) -> Result<Options, CommandError> {
         let named = requested::platforms(platforms)?;
         Ok(Options {
-            trust: session.trust_options_with(&self.trust, &self.allow_unsigned)?,
+            trust: session.trust_options(&self.trust, &self.allow_unsigned)?,
             trust_store: self.trust_store,
             h1: match h1 {
                 true => named.clone(),

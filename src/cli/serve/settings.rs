@@ -52,7 +52,7 @@ pub(super) fn of(
     let fill = || fill(arguments, endpoint, host_of_url.clone(), session);
     let fill = arguments.fill.then(fill).transpose()?;
     let allow_unsigned = patterns(&arguments.allow_unsigned, session)?;
-    let trust = session.trust_options_with(&arguments.trust, &arguments.allow_unsigned)?;
+    let trust = session.trust_options(&arguments.trust, &arguments.allow_unsigned)?;
     let named = &arguments.trust.trust;
     let file = session.trust_path(named, None);
     if trust.require_pinned && file.is_none() && named.key.is_empty() {

@@ -71,16 +71,7 @@ impl Session {
         Some(TrustPath { path, named_by })
     }
 
-    /// The trust options of commands that read from a store.
-    pub(in crate::cli) fn trust_options(
-        &self,
-        arguments: &ReadTrust,
-    ) -> Result<TrustOptions, CommandError> {
-        let file = self.trust_path(&arguments.trust, None);
-        self.trust_options_of(arguments, file.as_ref())
-    }
-
-    /// As [`Session::trust_options`], with a trust file that a mirror file may have named.
+    /// The trust options of commands that read from a store, with a trust file that a mirror file may have named.
     pub(in crate::cli) fn trust_options_of(
         &self,
         arguments: &ReadTrust,
@@ -95,13 +86,14 @@ impl Session {
     }
 
     /// The trust options of commands with `--allow-unsigned`: a release without signature is accepted where a pattern says so.
-    pub(in crate::cli) fn trust_options_with(
+    pub(in crate::cli) fn trust_options(
         &self,
         arguments: &ReadTrust,
         allow_unsigned: &[String],
     ) -> Result<TrustOptions, CommandError> {
         let unsigned = self.patterns(allow_unsigned)?;
-        let options = self.trust_options(arguments)?;
+        let file = self.trust_path(&arguments.trust, None);
+        let options = self.trust_options_of(arguments, file.as_ref())?;
         Ok(TrustOptions {
             policy: options.policy.with_allow_unsigned(unsigned),
             ..options

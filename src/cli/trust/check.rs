@@ -322,7 +322,8 @@ fn print(document: &Check, file: &TrustFile, printer: &Printer) {
         for key in &entry.keys {
             key.print(printer);
         }
-        keys::print_unsigned(parsed.has_keys(), &parsed.rule, None, printer);
+        let pinned = parsed.has_keys().then_some(&*entry.keys);
+        keys::print_unsigned(pinned, &parsed.rule, None, printer);
         keys::print_doubtful(&parsed.rule, printer);
     }
     for (place, denied) in document.denied.iter().enumerate() {

@@ -193,21 +193,41 @@ impl Key {
     }
 }
 
-/// Prints what happens to a release without a signature. `commands` names the commands, if others treat it differently.
+/// The ids of the pinned keys. One of them has to sign.
+fn signers(keys: &[Key], expired: Expired) -> String {
+    // Fits on a line.
+    const NAMED: usize = 3;
+    let can_sign = |key: &&Key| match key.status {
+        None | Some(Status::Usable) => true,
+        Some(Status::Expired) => expired == Expired::Warn,
+        Some(Status::Revoked | Status::CannotSign) => false,
+    };
+    let keys = keys.iter().filter(can_sign);
+    let ids: Vec<&str> = keys.map(|key| key.fingerprint.key_id()).collect();
+    match ids.as_slice() {
+        [] => "a pinned key, and none that can sign is pinned".to_owned(),
+        ids if ids.len() <= NAMED => ids.join(" or "),
+        ids => format!("one of {} keys", ids.len()),
+    }
+}
+
+/// Prints what happens to a release without a signature. `pinned` are the pinned keys, if some are. `commands` names the commands, if others
+/// treat it differently.
 pub(super) fn print_unsigned(
-    is_pinned: bool,
+    pinned: Option<&[Key]>,
     rule: &Rule,
     commands: Option<&str>,
     printer: &Printer,
 ) {
     let by = commands.map(|commands| format!(" by {commands}"));
     let by = by.unwrap_or_default();
-    let text = match (is_pinned, rule.unsigned) {
-        (true, _) => "refused: a release needs a signature by a pinned key".to_owned(),
-        (false, Unsigned::Refuse) => {
-            format!("refused{by}: a release needs a signature, by any key")
+    let text = match (pinned, rule.unsigned) {
+        (Some(keys), _) => {
+            let signers = signers(keys, rule.expired);
+            format!("refused: a release needs a signature by {signers}")
         }
-        (false, Unsigned::Allow) => format!(
+        (None, Unsigned::Refuse) => format!("refused{by}: a release needs a signature, by any key"),
+        (None, Unsigned::Allow) => format!(
             "accepted{by}: a release without a signature is shown as `checksum` or `unverified`"
         ),
     };

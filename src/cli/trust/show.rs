@@ -142,7 +142,8 @@ fn print(
 fn print_rules(document: &Show<'_>, writing: &Rule, reading: &Rule, printer: &Printer) {
     let provider = document.provider;
     let print_unsigned = |rule: &Rule, commands| {
-        keys::print_unsigned(rule.pinned(), rule, commands, printer);
+        let pinned = rule.pinned().then_some(&*document.keys);
+        keys::print_unsigned(pinned, rule, commands, printer);
     };
     if writing.pinned() || writing.unsigned == reading.unsigned {
         print_unsigned(writing, None);

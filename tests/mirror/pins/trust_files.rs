@@ -14,8 +14,7 @@ fn a_new_table_precedes_every_table_that_would_match_first() {
     let general = "[[ provider ]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = \"refuse\"\n";
     scene.trusts(general);
     scene.demo(&format!("{PINNING} -q")).says(0, "");
-    // The new table header has the spelling of the existing one.
-    let own = pinned("demo", "ACME").replace("[[provider]]", "[[ provider ]]");
+    let own = pinned("demo", "ACME");
     let expected = format!("{own}expired = \"refuse\"\n\n{general}");
     assert_eq!(scene.trust(), expected);
     scene.demo(&format!("{PINNING} --recheck")).says(
