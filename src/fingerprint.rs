@@ -50,8 +50,8 @@ impl Fingerprint {
     /// The fingerprint where a file may be named, too; `None` for what can only be a file.
     ///
     /// # Errors
-    /// A key id, of which anyone can make another key; an incomplete fingerprint; or one in the form of another program: with colons, or as the URI
-    /// that smartphones scan.
+    /// A key id, which anyone can give to another key; an incomplete fingerprint; or one in the form of another program: with colons, or as the
+    /// URI that smartphones scan.
     pub fn unless_file(text: &str) -> Result<Option<Self>, FingerprintError> {
         // The lengths of key ids. A file name may have others below that of a fingerprint.
         const KEY_IDS: [usize; 2] = [8, 16];

@@ -1,6 +1,6 @@
 //! Decompresses the content of an entry, whether its zip is a file or arrives.
 
-use std::io::{BufRead, Read as _};
+use std::io::{self, BufRead, Read as _};
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use sha2::{Digest as _, Sha256};
@@ -93,9 +93,15 @@ impl Content {
 }
 
 /// The bytes that are there, at most `limit`; none only at the end.
-pub(super) fn lend<R: BufRead>(reader: &mut R, limit: Option<u64>) -> std::io::Result<&[u8]> {
+pub(super) fn lend<R: BufRead>(reader: &mut R, limit: Option<u64>) -> io::Result<&[u8]> {
     if limit == Some(0) {
         return Ok(&[]);
+    }
+    // Nothing is read twice: what the first call has read is still there.
+    while let Err(error) = reader.fill_buf() {
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
     }
     let bytes = reader.fill_buf()?;
     let limit = limit.and_then(|limit| usize::try_from(limit).ok());

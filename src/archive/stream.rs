@@ -47,7 +47,7 @@ struct Current {
     content: Content,
 }
 
-/// A reader of contents, of which the skeleton keeps what it needs.
+/// Reads a zip, and passes every byte on to its skeleton.
 struct Kept<R> {
     reader: R,
     skeleton: Skeleton,

@@ -42,7 +42,7 @@ impl BlobSource for StoreBlob {
 }
 
 impl StoreBlob {
-    /// All bytes, of which there may be no more than `limit`.
+    /// All bytes, at most `limit`.
     pub(super) async fn read(&self, what: Part, limit: u64) -> Result<Vec<u8>, Error> {
         let expected = self.expected();
         let size = expected.size;

@@ -33,7 +33,7 @@ pub enum Declined {
     /// The repository does not exist, and the registry does not create it on push.
     #[error("the registry has no repository `{}`", .0.host_and_name().1)]
     Repository(Repository),
-    /// It knows the user, who lacks a permission; `None` for the user of a token.
+    /// It knows the user, who has no permission for this. The name is `None` for the user of a token.
     #[error("{} may not {action} {repository}\n  tried {tried}", user(.username.as_deref()))]
     Permission {
         username: Option<String>,

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | HCL 1, or JSON | the clients' CLI configuration | `cli` |
 //! | HCL 2 | modules, lock files | `hcl` |
-//! | JSON | modules, `modules.json` | `json` |
+//! | JSON | modules | `json` |
 //!
 //! One scanner finds names, comments, brackets, quotes and heredocs in both dialects of HCL, and one parser reads bodies from it. In HCL 1, a
 //! block is an attribute whose value is an object, and its labels are the names of the objects around it; JSON writes the same with objects

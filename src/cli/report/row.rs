@@ -205,7 +205,7 @@ impl Row {
         }
     }
 
-    /// A version of which nothing was written.
+    /// A version without anything that was written.
     fn absent(subject: Subject, verb: &'static str, document: Document) -> Self {
         Self {
             subject,

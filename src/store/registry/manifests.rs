@@ -257,7 +257,7 @@ pub(super) enum ManifestRejection {
     Precondition,
     /// A transient failure, with how long the registry asks to wait: the request may or may not have taken effect.
     Unclear(Duration),
-    /// It refers to a blob that the repository lacks.
+    /// It refers to a blob that the repository does not have.
     UnknownBlob,
     /// Any other reason.
     Other,

@@ -81,7 +81,7 @@ pub(in crate::trust) fn check(
     best.map_or(Ok(None), |refusal| Err(refusal.into()))
 }
 
-/// The first good signature, or else the reason of the attempt that got furthest.
+/// The first good signature. If there is none, the reason of the attempt that got furthest.
 fn first_good(
     mut best: SignatureErrorKind,
     attempts: impl Iterator<Item = Result<Judged, Late>>,
