@@ -141,7 +141,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         report.failed(error);
     }
     let to_error = |failure| match locks.refusing(&failure) {
-        Some(files) => CommandError::NotLocked { files, failure },
+        Some(files) => CommandError::not_locked(failure, &files),
         None => failure.into(),
     };
     let on_result = |result| match result {

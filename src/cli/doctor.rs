@@ -115,10 +115,8 @@ fn lock_file(directory: &Path) -> Result<LockFile, CommandError> {
     if !path.exists() {
         return Ok(LockFile::default());
     }
-    LockFile::parse(&read(&path, "--chdir")?).map_err(|source| CommandError::LockFile {
-        path,
-        source: Box::new(source),
-    })
+    LockFile::parse(&read(&path, "--chdir")?)
+        .map_err(|source| CommandError::not_a("a lock file", &path, source))
 }
 
 /// The providers of the argument or of the project; none if there is no project.

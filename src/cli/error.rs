@@ -3,133 +3,289 @@
 //! The errors state facts; [`Hint`](tfoci::error::Hint) suggests one option or command that helps.
 
 mod common_failure;
-mod construction;
-mod hint;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::error::Error;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use tfoci::error::{Category, Hint, printable, printable_path};
+use tfoci::lock;
+use tfoci::outcome::{Failure, Kind, Problem};
+use tfoci::store::Endpoint;
+use tfoci::{
+    address, configuration, credentials, digest, disk, platform, selection, source, trust,
+};
 
 pub(super) use common_failure::CommonFailure;
-pub(super) use construction::named_by;
-pub(super) use construction::required_by;
-use construction::{causes, locked_by};
-use tfoci::digest;
-use tfoci::error::{Category, printable_path};
-use tfoci::lock;
-use tfoci::lockfile;
-use tfoci::outcome::Failure;
-use tfoci::platform;
-use tfoci::selection;
-use tfoci::source;
-use tfoci::trust;
-use tfoci::{address, config, configuration, credentials};
 
 /// An error that ends a command, or one of its providers.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum CommandError {
-    /// What tfoci does not do, or does not find, with these arguments.
-    #[error("{message}")]
-    Plain {
-        category: Category,
-        message: String,
-        hint: Option<String>,
-    },
-    /// All providers of a store were to be read, and it has none. A server may fill it.
-    #[error("{message}")]
-    Empty {
-        message: String,
-        advice: &'static str,
-    },
+#[derive(Debug)]
+pub(super) struct CommandError {
+    category: Category,
+    /// The text, unless it is that of `reason`.
+    message: Option<String>,
+    hint: Option<String>,
+    reason: Option<Reason>,
+    /// Whether all providers of a store were to be read, and it has none. A server may fill it.
+    pub(super) is_about_empty_store: bool,
+}
+
+/// The error of the library behind an error of a command.
+#[derive(Debug)]
+enum Reason {
     /// An operation failed.
-    #[error(transparent)]
-    Failed(#[from] Failure),
-    /// An argument is not a provider address.
-    #[error(transparent)]
-    Address(#[from] address::Error),
-    /// An argument is not a provider address with constraints.
-    #[error(transparent)]
-    Selection(#[from] selection::Error),
-    /// An argument is not a pattern of addresses.
-    #[error(transparent)]
-    Pattern(#[from] address::pattern::Error),
-    /// An argument is not a platform.
-    #[error(transparent)]
-    Platform(#[from] platform::Error),
-    /// An argument is not a source.
-    #[error(transparent)]
-    Source(#[from] source::SourceAddrError),
-    /// The digest in an argument is malformed.
-    #[error(transparent)]
-    Digest(#[from] digest::Error),
-    /// The trust file does not parse.
-    #[error("{} is not a trust file", printable_path(.path))]
-    TrustFile {
-        path: PathBuf,
-        source: Box<trust::Error>,
-    },
-    /// The trust file cannot be edited.
-    #[error(transparent)]
-    Trust(#[from] trust::Error),
-    /// `--pin-new` could not write all new keys.
-    #[error("new keys are not pinned in {}\n  {}", printable_path(.path), .keys.join("\n  "))]
-    NotPinned {
-        path: PathBuf,
-        keys: Vec<String>,
-        source: Box<CommandError>,
-    },
+    Failure(Box<Failure>),
+    /// An argument or a file cannot be used.
+    Other(Box<dyn Error + Send + Sync>),
+}
+
+impl CommandError {
+    /// An error of the library.
+    fn because<E: Error + Send + Sync + 'static>(
+        category: Category,
+        hint: Option<String>,
+        error: E,
+    ) -> Self {
+        Self {
+            category,
+            message: None,
+            hint,
+            reason: Some(Reason::Other(Box::new(error))),
+            is_about_empty_store: false,
+        }
+    }
+
+    /// A message, with facts on further lines.
+    pub(super) fn plain(category: Category, message: impl Into<String>) -> Self {
+        Self {
+            category,
+            message: Some(message.into()),
+            hint: None,
+            reason: None,
+            is_about_empty_store: false,
+        }
+    }
+
+    /// A message about the arguments.
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self::plain(Category::Usage, message)
+    }
+
+    /// The message with a hint.
+    #[must_use]
+    pub(super) fn advising(mut self, advice: impl Into<String>) -> Self {
+        self.hint = Some(advice.into());
+        self
+    }
+
+    /// The error with further facts, which stand below its causes.
+    #[must_use]
+    pub(super) fn with(mut self, facts: &str) -> Self {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(&format!("\n  {error}"));
+            cause = error.source();
+        }
+        self.message = Some(text + facts);
+        // The text has its causes, and a failure has a subject, too.
+        self.reason = self.reason.filter(|one| matches!(one, Reason::Failure(_)));
+        self
+    }
+
+    /// A file that an option or another file names, and that is not what it should be: `source` says why.
+    pub(super) fn not_a<E>(what: &str, path: &Path, source: E) -> Self
+    where
+        E: Error + Hint + Send + Sync + 'static,
+    {
+        let message = format!("{} is not {what}", printable_path(path));
+        Self {
+            message: Some(message),
+            ..Self::because(Category::Usage, source.hint(), source)
+        }
+    }
+
+    /// A file that cannot be used. `named_by` says what names it: an option, or a line of another file.
+    pub(super) fn file(error: disk::Error, named_by: &str) -> Self {
+        let failure = Failure::from(Problem::from(error));
+        Self::from(failure).with(&format!("\n  named by {named_by}"))
+    }
+
     /// A key file that has no usable key.
-    #[error("{error}\n  named by {named_by}")]
-    KeyFile {
-        error: trust::Error,
-        named_by: String,
-        is_trust_file: bool,
-    },
-    /// The mirror file does not parse.
-    #[error("{} is not a mirror file", printable_path(.path))]
-    MirrorFile {
-        path: PathBuf,
-        source: Box<config::mirror::Error>,
-    },
-    /// The lock file does not parse. `tofu` and `terraform` reject it too.
-    #[error("{} is not a lock file", printable_path(.path))]
-    LockFile {
-        path: PathBuf,
-        source: Box<lockfile::Error>,
-    },
-    /// The configuration cannot be read or evaluated.
-    #[error(transparent)]
-    Configuration(#[from] configuration::Error),
+    pub(super) fn key_file(error: trust::Error, named_by: &str) -> Self {
+        let is_no_key = matches!(error, trust::Error::NotAKey { .. });
+        let message = format!("{error}\n  named by {named_by}");
+        Self {
+            category: match is_no_key {
+                true => Category::Usage,
+                false => error.category(),
+            },
+            hint: error.hint(),
+            ..Self::usage(message)
+        }
+    }
+
+    /// Keys that `--pin-new` could not write into the trust file.
+    pub(super) fn not_pinned(path: &Path, keys: &[String], source: Self) -> Self {
+        let (path, keys) = (printable_path(path), keys.join("\n  "));
+        let message = format!("new keys are not pinned in {path}\n  {keys}");
+        let hint = "write their tables by hand: `match` and `keys`".to_owned();
+        Self {
+            message: Some(message),
+            ..Self::because(source.category, Some(hint), source)
+        }
+    }
+
+    /// A version that lock files refuse.
+    pub(super) fn not_locked(failure: Failure, files: &BTreeSet<PathBuf>) -> Self {
+        let line = |file: &PathBuf| format!("\n  locked by {}", printable_path(file));
+        Self::from(failure).with(&files.iter().map(line).collect::<String>())
+    }
+
     /// `--require-pinned` without pins.
-    #[error("`--require-pinned` needs keys\n  expected --trust FILE or --key FILE")]
-    NoPins,
-    /// The server cannot start.
-    #[error(transparent)]
-    Serve(#[from] tfoci::serve::Error),
-    /// Credentials cannot be read or stored.
-    #[error(transparent)]
-    Credentials(#[from] credentials::Error),
-    /// A file that an option or another file names cannot be read.
-    #[error("{failure}{}\n  named by {named_by}", causes(.failure))]
-    File { failure: Failure, named_by: String },
-    /// A file of credentials that an option names cannot be used.
-    #[error("{error}{}\n  named by {named_by}", causes(.error))]
-    Named {
-        error: credentials::Error,
-        named_by: &'static str,
-    },
-    /// No version of a provider satisfies the constraints of a configuration.
-    #[error("{failure}{}{}", causes(.failure), required_by(.stated))]
-    NotSelected {
-        failure: Failure,
-        stated: Vec<String>,
-    },
-    /// A lock file cannot be updated.
-    #[error(transparent)]
-    LockTarget(#[from] lock::target::Error),
-    /// A lock file refuses the version.
-    #[error("{failure}{}", locked_by(.files))]
-    NotLocked {
-        failure: Failure,
-        files: BTreeSet<PathBuf>,
-    },
+    pub(super) fn no_pins() -> Self {
+        Self::usage("`--require-pinned` needs keys\n  expected --trust FILE or --key FILE")
+    }
+
+    /// No provider is named, and the store cannot list its providers.
+    pub(super) fn no_selection(store: &str) -> Self {
+        let store = printable(store);
+        Self::usage(format!(
+            "no provider is named, and `{store}` cannot list those that it has"
+        ))
+        .advising(
+            "name a provider, such as `acme/demo@1.0.0`; a directory is written `oci-layout:DIR`",
+        )
+    }
+
+    /// A store of one repository for a command that reads several providers.
+    pub(super) fn one_repository(store: &Endpoint) -> Self {
+        let store = printable(&store.to_string());
+        Self::usage(format!(
+            "{store} names one repository for several providers"
+        ))
+        .advising("leave out `--exact-repository`, which is for one provider")
+    }
+
+    /// The category, which decides the exit code. Errors about arguments are usage errors.
+    pub(super) fn category(&self) -> Category {
+        self.category
+    }
+
+    /// What did not verify, if that is why it failed.
+    pub(super) fn kind(&self) -> Option<Kind> {
+        let is_untrusted = self.category == Category::Untrusted;
+        let kind = || match self.failure() {
+            Some(failure) => failure.problem.kind(),
+            None => Kind::only("not-verified"),
+        };
+        is_untrusted.then(kind)
+    }
+
+    /// The failure of an operation, if it is one.
+    pub(super) fn failure(&self) -> Option<&Failure> {
+        match &self.reason {
+            Some(Reason::Failure(failure)) => Some(&**failure),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.message, &self.reason) {
+            (Some(message), _) => f.write_str(message),
+            (None, Some(Reason::Failure(failure))) => failure.fmt(f),
+            (None, Some(Reason::Other(error))) => error.fmt(f),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl Error for CommandError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match (&self.message, self.reason.as_ref()?) {
+            (None, Reason::Failure(failure)) => failure.source(),
+            (None, Reason::Other(error)) => error.source(),
+            (Some(_), Reason::Other(error)) => Some(&**error),
+            (Some(_), Reason::Failure(_)) => None,
+        }
+    }
+}
+
+impl Hint for CommandError {
+    fn hint(&self) -> Option<String> {
+        self.hint.clone()
+    }
+}
+
+impl From<Failure> for CommandError {
+    fn from(failure: Failure) -> Self {
+        Self {
+            category: failure.category(),
+            message: None,
+            hint: failure.hint(),
+            reason: Some(Reason::Failure(Box::new(failure))),
+            is_about_empty_store: false,
+        }
+    }
+}
+
+/// Errors about arguments.
+macro_rules! from_arguments {
+    ($($error:ty),+) => {$(
+        impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                Self::because(Category::Usage, None, error)
+            }
+        }
+    )+};
+}
+
+/// Errors that know their category and what helps.
+macro_rules! from_library {
+    ($($error:ty),+) => {$(
+        impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                Self::because(error.category(), error.hint(), error)
+            }
+        }
+    )+};
+}
+
+from_arguments!(
+    address::Error,
+    address::pattern::Error,
+    digest::Error,
+    platform::Error,
+    selection::Error
+);
+from_library!(
+    configuration::Error,
+    credentials::Error,
+    lock::target::Error,
+    tfoci::serve::Error,
+    trust::Error
+);
+
+impl From<source::SourceAddrError> for CommandError {
+    fn from(error: source::SourceAddrError) -> Self {
+        Self::because(Category::Usage, error.hint(), error)
+    }
+}
+
+/// The lines of configurations that ask for a provider.
+pub(super) fn required_by(stated: &[String]) -> String {
+    let line = |one: &String| format!("\n  required by {one}");
+    stated.iter().map(line).collect()
+}
+
+/// The line of a trust file that names a key file.
+pub(super) fn named_by(trust: &Path, key: &trust::KeyFile) -> String {
+    let field = match key.is_of_mirror {
+        true => "require_attestation",
+        false => "keys",
+    };
+    format!("`{field}` in {}, line {}", printable_path(trust), key.line)
 }

@@ -269,7 +269,7 @@ fn options(
     session: &Session,
 ) -> Result<Options, CommandError> {
     if arguments.trust.require_pinned && trust.is_none() && arguments.trust.trust.key.is_empty() {
-        return Err(CommandError::NoPins);
+        return Err(CommandError::no_pins());
     }
     let mut trust = session.trust_options_of(&arguments.trust, trust)?;
     if let Some(path) = &arguments.attestation_key {

@@ -24,9 +24,7 @@ type Cause = (Option<String>, String);
 impl CommonFailure {
     /// The host or disk that an error is about; `None` for other errors.
     pub(in crate::cli) fn of(error: &CommandError) -> Option<Self> {
-        let CommandError::Failed(failure) = error else {
-            return None;
-        };
+        let failure = error.failure()?;
         let cause = of_problem(&failure.problem)?;
         let side = discriminant(&failure.at);
         Some(Self { cause, side })

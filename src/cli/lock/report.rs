@@ -19,7 +19,7 @@ use super::roots::Root;
 use super::{LockRequest, Writing};
 use crate::cli::Ending;
 use crate::cli::arguments::Format;
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, required_by};
 use crate::cli::json::{LockFile, LockFileStatus};
 use crate::cli::printer::Tone;
 use crate::cli::report::Row;
@@ -171,10 +171,7 @@ impl Outcome<'_> {
         let more = stated.len().saturating_sub(MOST);
         stated.truncate(MOST);
         stated.extend((more > 0).then(|| format!("{more} more statements")));
-        CommandError::NotSelected {
-            failure: failure.clone(),
-            stated,
-        }
+        CommandError::from(failure.clone()).with(&required_by(&stated))
     }
 
     fn file<'f>(

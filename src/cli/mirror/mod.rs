@@ -313,7 +313,7 @@ impl Results<'_> {
             pins.record(&result);
         }
         let to_error = |failure| match self.locks.refusing(&failure) {
-            Some(files) => CommandError::NotLocked { files, failure },
+            Some(files) => CommandError::not_locked(failure, &files),
             None => failure.into(),
         };
         let report = &self.session.report;

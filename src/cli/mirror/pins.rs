@@ -178,11 +178,7 @@ impl<'a> Pins<'a> {
             self.session.printer.line(Tone::Plain, "Note", &line);
         }
         why.map_or(Ok(()), |source| {
-            Err(CommandError::NotPinned {
-                path: self.path.clone(),
-                keys: unwritten,
-                source: Box::new(source),
-            })
+            Err(CommandError::not_pinned(&self.path, &unwritten, source))
         })
     }
 

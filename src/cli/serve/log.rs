@@ -61,7 +61,7 @@ impl Log {
                 }
                 everything.listed.providers
             }
-            Err(CommandError::Empty { .. }) if fills => Vec::new(),
+            Err(error) if fills && error.is_about_empty_store => Vec::new(),
             Err(error) => {
                 let text = hinted(&error, error.hint());
                 self.event("no-providers", Tone::Warning, "Warning", text);

@@ -231,7 +231,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         let host = host.unwrap_or_else(|| session.default_host());
         let listed = session.everything(&endpoint, &store, host).await;
         // Not every registry lists its repositories, or lists them to this user.
-        let is_listed = matches!(listed, Ok(_) | Err(CommandError::Empty { .. }));
+        let is_listed = listed
+            .as_ref()
+            .map_or_else(|error| error.is_about_empty_store, |_| true);
         if endpoint.template().is_none() || is_listed {
             log.contents(listed, arguments.fill, provider_host.as_ref());
         }

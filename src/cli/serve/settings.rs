@@ -56,7 +56,7 @@ pub(super) fn of(
     let named = &arguments.trust.trust;
     let file = session.trust_path(named, None);
     if trust.require_pinned && file.is_none() && named.key.is_empty() {
-        return Err(CommandError::NoPins);
+        return Err(CommandError::no_pins());
     }
     let usual_rate = if arguments.is_plain() { 0 } else { 500 };
     let rate = arguments.max_rate.unwrap_or(usual_rate);

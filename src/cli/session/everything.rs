@@ -1,7 +1,7 @@
 //! All that a store has, for commands that were given no addresses.
 
 use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::error::{printable, printable_path};
+use tfoci::error::{Category, printable, printable_path};
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::store::{self, Endpoint, Providers, Store};
 
@@ -122,7 +122,13 @@ fn empty_store(endpoint: &Endpoint) -> CommandError {
         "no provider is in {store}\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE"
     );
     let advice = "check the path: `tfoci push`, `mirror` and `copy` put providers there";
-    CommandError::Empty { message, advice }
+    empty(message, advice)
+}
+
+fn empty(message: String, advice: &str) -> CommandError {
+    let mut error = CommandError::plain(Category::NotFound, message).advising(advice);
+    error.is_about_empty_store = true;
+    error
 }
 
 fn no_repository_matches(endpoint: &Endpoint, listed: &Providers) -> CommandError {
@@ -136,5 +142,5 @@ fn no_repository_matches(endpoint: &Endpoint, listed: &Providers) -> CommandErro
         Some(_) => "write the template like that name, with as many levels in the same order",
         None => "the registry may hide its repositories from this user: name the providers",
     };
-    CommandError::Empty { message, advice }
+    empty(message, advice)
 }

@@ -174,7 +174,9 @@ impl Session {
     /// Checks the files of credentials that options name.
     pub(super) fn check_named(&self) -> Result<(), CommandError> {
         let checked = self.locations().check_named();
-        checked.map_err(|(named_by, error)| CommandError::Named { error, named_by })
+        checked.map_err(|(named_by, error)| {
+            CommandError::from(error).with(&format!("\n  named by {named_by}"))
+        })
     }
 
     /// All credentials. Their files are read when the first credential is needed.

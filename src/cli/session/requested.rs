@@ -41,7 +41,7 @@ pub(in crate::cli) fn required(
 ) -> Result<impl Iterator<Item = MirrorEntry>, CommandError> {
     directory(root, "--from-config")?;
     let read_as = read_as(None, session.default_host().clone());
-    let required = Requirements::read(root, &read_as).map_err(CommandError::Configuration)?;
+    let required = Requirements::read(root, &read_as)?;
     for module in &required.not_followed {
         let (root, module) = (printable_path(root), printable(module));
         let line = format!("{root}: the module {module} is not on this disk");
@@ -86,10 +86,7 @@ pub(in crate::cli) fn mirror_file(path: &Path, named_by: &str) -> Result<MirrorF
             "--file" => source,
             _ => source.without_text(),
         };
-        CommandError::MirrorFile {
-            path: path.to_owned(),
-            source: Box::new(shown),
-        }
+        CommandError::not_a("a mirror file", path, shown)
     })?;
     // A pipe is in no directory of the user: its paths are relative to the working directory.
     let beside = path.parent().filter(|_| !path.starts_with("/dev"));
@@ -135,12 +132,8 @@ pub(in crate::cli) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Lock
             return Err(CommandError::plain(Category::NotFound, message)
                 .advising(format!("`tfoci lock --chdir {directory}` writes it")));
         }
-        let file = LockFile::parse(&read(&path, "--from-lock")?).map_err(|source| {
-            CommandError::LockFile {
-                path: path.clone(),
-                source: Box::new(source),
-            }
-        })?;
+        let file = LockFile::parse(&read(&path, "--from-lock")?)
+            .map_err(|source| CommandError::not_a("a lock file", &path, source))?;
         if file.entries.is_empty() {
             let text = format!("{} locks no provider", printable_path(&path));
             printer.warning(&text);

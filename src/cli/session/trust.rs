@@ -142,7 +142,7 @@ pub(in crate::cli) fn policy(
                 NamedBy::User | NamedBy::Settings => source,
                 NamedBy::MirrorFile => source.without_text(),
             };
-            CommandError::trust_file(path, shown)
+            CommandError::not_a("a trust file", path, shown)
         })?;
         path.clone_into(&mut file.path);
         look(path, &file);
@@ -160,10 +160,12 @@ pub(in crate::cli) fn policy(
         }
         let name = path.display().to_string();
         let bytes = read(path, "--key")?;
-        trust::check_key_file(&name, &bytes).map_err(|error| CommandError::KeyFile {
-            error,
-            named_by: "--key".to_owned(),
-            is_trust_file: is_trust_file(&bytes),
+        trust::check_key_file(&name, &bytes).map_err(|error| {
+            let error = CommandError::key_file(error, "--key");
+            match is_trust_file(&bytes) {
+                true => error.advising("a trust file is named with `--trust`"),
+                false => error,
+            }
         })?;
         let anchor = Anchor::Pinned;
         Ok(KeyRing {
@@ -188,7 +190,7 @@ pub(in crate::cli) fn read_key(
     }
     let bytes = read(&path, &named_by(trust, key))?;
     key.check(&bytes)
-        .map_err(|error| CommandError::key_file(trust, key, error))?;
+        .map_err(|error| CommandError::key_file(error, &named_by(trust, key)))?;
     Ok(Some(bytes))
 }
 
@@ -198,14 +200,11 @@ pub(in crate::cli) fn read_mirror_key(path: &Path) -> Result<Vec<u8>, CommandErr
     let bytes = read(path, named_by)?;
     match PublicKey::parse(&bytes) {
         Ok(_) => Ok(bytes),
-        Err(error) => Err(CommandError::KeyFile {
-            error: trust::Error::NoMirrorKey {
-                name: path.display().to_string(),
-                error,
-            },
-            named_by: named_by.to_owned(),
-            is_trust_file: false,
-        }),
+        Err(error) => {
+            let name = path.display().to_string();
+            let error = trust::Error::NoMirrorKey { name, error };
+            Err(CommandError::key_file(error, named_by))
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use tfoci::verify::expiry;
 use super::deny::Denied;
 use super::keys::{self, Key, Rules};
 use crate::cli::Ending;
-use crate::cli::error::CommandError;
+use crate::cli::error::{CommandError, named_by};
 use crate::cli::json;
 use crate::cli::printer::Printer;
 use crate::cli::session::{Session, read, read_key, trust_text};
@@ -95,7 +95,7 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
     let named_by = "the argument FILE";
     let bytes = read(path, named_by)?;
     let (file, errors) = TrustFile::check(trust_text(path, &bytes, named_by)?)
-        .map_err(|error| CommandError::trust_file(path, error))?;
+        .map_err(|error| CommandError::not_a("a trust file", path, error))?;
     let errors = errors.into_iter();
     let mut checked = Checked {
         path,
@@ -103,7 +103,7 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
         read: BTreeMap::new(),
         warnings: trust::doubts(&file),
         errors: errors
-            .map(|error| CommandError::trust_file(path, error))
+            .map(|error| CommandError::not_a("a trust file", path, error))
             .collect(),
     };
     let entries = file.entries.iter().map(|entry| checked.entry(entry));
@@ -279,7 +279,7 @@ impl Checked<'_> {
         let ring = read_key(self.path, file, read).and_then(|bytes| {
             let ring = bytes.map(|bytes| file.ring(bytes));
             let described = keys::of_files(ring.as_slice(), self.now);
-            described.map_err(|error| CommandError::key_file(self.path, file, error))?;
+            described.map_err(|error| CommandError::key_file(error, &named_by(self.path, file)))?;
             Ok(ring)
         });
         let ring = ring.unwrap_or_else(|error| {
