@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 use url::Url;
 
 use tfoci::address::{Hostname, ProviderPattern};
@@ -23,7 +23,7 @@ use super::Ending;
 use super::arguments::ClientName;
 use super::doctor;
 use super::error::CommandError;
-use super::json;
+use super::json::SCHEMA;
 use super::render::{Mirror, ProviderInstallationView};
 use super::session::Session;
 use super::session::place::is_store;
@@ -65,17 +65,6 @@ pub(super) struct Arguments {
     check: bool,
 }
 
-/// The document of a configuration that was printed.
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: u32,
-    client: &'static str,
-    method: &'static str,
-    /// Empty for all providers.
-    include: &'a [String],
-    configuration: String,
-}
-
 /// Prints the block for a mirror; with `--check`, the traps in the client's configuration.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let named = arguments.client.map(Client::from);
@@ -93,13 +82,13 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     for line in configuration.lines() {
         session.printer.result(line);
     }
-    session.printer.document(&Document {
-        schema: json::SCHEMA,
-        client: client.program(),
-        method,
-        include: view.include(),
-        configuration,
-    });
+    session.printer.document(&json!({
+        "schema": SCHEMA,
+        "client": client.program(),
+        "method": method,
+        "include": view.include(),
+        "configuration": configuration,
+    }));
     Ok(Ending::Done)
 }
 

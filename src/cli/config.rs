@@ -1,14 +1,14 @@
 //! `tfoci config`.
 
 use clap::Args;
-use serde::Serialize;
+use serde_json::json;
 
 use tfoci::config::Settings;
 use tfoci::error::printable;
 
 use super::Ending;
 use super::error::CommandError;
-use super::json;
+use super::json::SCHEMA;
 use super::session::{Session, config_file};
 
 const EXAMPLES: &str = "\
@@ -25,22 +25,6 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {}
 
-/// The document of the settings.
-#[derive(Serialize)]
-struct Document {
-    schema: u32,
-    file: Option<String>,
-    settings: Vec<Shown>,
-}
-
-/// A setting.
-#[derive(Serialize)]
-struct Shown {
-    name: &'static str,
-    value: Option<String>,
-    from: Option<String>,
-}
-
 pub(super) fn run(session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let file = config_file().map(|path| path.to_string_lossy().into_owned());
@@ -54,12 +38,8 @@ pub(super) fn run(session: &Session) -> Result<Ending, CommandError> {
         });
         printer.result(&format!("{name:<12}  {shown}"));
         let (value, from) = setting.map(|one| (one.value, one.place)).unzip();
-        settings.push(Shown { name, value, from });
+        settings.push(json!({"name": name, "value": value, "from": from}));
     }
-    printer.document(&Document {
-        schema: json::SCHEMA,
-        file,
-        settings,
-    });
+    printer.document(&json!({"schema": SCHEMA, "file": file, "settings": settings}));
     Ok(Ending::Done)
 }

@@ -16,7 +16,7 @@ use tfoci::version::Version;
 
 use super::Ending;
 use super::arguments::Format;
-use super::json;
+use super::json::SCHEMA;
 use super::printer::Printer;
 use super::render::fill;
 use super::report::job_summary;
@@ -79,13 +79,6 @@ pub(super) struct Findings {
     pub(super) fail_on: FailOn,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: u32,
-    checked: &'a Checked,
-    findings: &'a [Finding],
-}
-
 impl FailOn {
     /// Whether a finding fails the command.
     fn fails(self, code: Code) -> bool {
@@ -116,11 +109,11 @@ impl Findings {
                 lines.iter().for_each(|line| printer.result(line));
                 printer.result(&summary);
             }
-            Format::Json => printer.document(&Document {
-                schema: json::SCHEMA,
-                checked: &self.checked,
-                findings: &self.found,
-            }),
+            Format::Json => printer.document(&json!({
+                "schema": SCHEMA,
+                "checked": self.checked,
+                "findings": self.found,
+            })),
             Format::Junit | Format::Csv => printer.own_text(&self.junit(printer)),
         }
         let failing = self.found.iter().map(|finding| finding.code);

@@ -1,18 +1,15 @@
 //! The JSON documents of `--format json`.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
-use tfoci::credentials::Location;
 use tfoci::digest::Digest;
 use tfoci::error::{Category, Hint};
 use tfoci::fingerprint::Fingerprint;
 use tfoci::hash::PackageHash;
-use tfoci::outcome::{Failure, Kind};
+use tfoci::outcome::Kind;
 use tfoci::platform::Platform;
 use tfoci::version::Version;
 
@@ -22,50 +19,30 @@ use super::neutral;
 /// The version of the format of all these documents.
 pub(super) const SCHEMA: u32 = 1;
 
-/// The document of a command that failed before it had a result.
-#[derive(Serialize)]
-pub(super) struct Failed {
-    schema: u32,
-    error: CommandFailure,
+/// The document of a command that failed before it had a result: its error, and what that is about. Errors of versions are in their documents.
+pub(super) fn failed(error: &CommandError) -> Value {
+    let failure = error.failure();
+    let subject = failure.and_then(|failure| failure.subject.as_ref());
+    let about = json!({
+        "provider": subject.map(|subject| &subject.provider),
+        "version": subject.and_then(|subject| subject.version.as_ref()),
+        "place": failure.and_then(|failure| failure.at.name()),
+    });
+    json!({"schema": SCHEMA, "error": object([json!(Error::from(error)), about])})
 }
 
-/// The error of a command, and its subject. Errors of versions are in their documents.
-#[derive(Serialize)]
-struct CommandFailure {
-    #[serde(flatten)]
-    error: Error,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider: Option<ProviderAddr>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<Version>,
-    /// The name of the store or source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<String>,
+/// The document of a command that was interrupted before it had a result.
+pub(super) fn interrupted() -> Value {
+    json!({"schema": SCHEMA, "error": Error::interrupted()})
 }
 
-impl Failed {
-    pub(super) fn interrupted() -> Self {
-        Self::new(Error::interrupted(), None)
-    }
-
-    fn new(error: Error, failure: Option<&Failure>) -> Self {
-        let subject = failure.and_then(|failure| failure.subject.as_ref());
-        Self {
-            schema: SCHEMA,
-            error: CommandFailure {
-                error,
-                provider: subject.map(|subject| subject.provider.clone()),
-                version: subject.and_then(|subject| subject.version.clone()),
-                place: failure.and_then(|failure| failure.at.name()),
-            },
-        }
-    }
-}
-
-impl From<&CommandError> for Failed {
-    fn from(error: &CommandError) -> Self {
-        Self::new(error.into(), error.failure())
-    }
+/// One object with the members of all of these that have a value.
+pub(super) fn object<const N: usize>(parts: [Value; N]) -> Value {
+    let members = parts.into_iter().flat_map(|part| match part {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    });
+    members.filter(|(_, value)| !value.is_null()).collect()
 }
 
 /// An error, as its text and JSON describe it.
@@ -161,32 +138,6 @@ pub(super) struct Deleted {
     pub(super) version: Version,
 }
 
-/// The result of `list`.
-#[derive(Serialize)]
-pub(super) struct List<'a> {
-    pub(super) schema: u32,
-    pub(super) store: String,
-    pub(super) providers: &'a [ProviderAddr],
-}
-
-/// The result of `versions`.
-#[derive(Serialize)]
-pub(super) struct Versions {
-    pub(super) schema: u32,
-    pub(super) provider: ProviderAddr,
-    pub(super) repository: String,
-    pub(super) versions: Vec<Version>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ignored: Option<Vec<IgnoredTag>>,
-}
-
-/// A tag that is not a version.
-#[derive(Serialize)]
-pub(super) struct IgnoredTag {
-    pub(super) tag: String,
-    pub(super) reason: String,
-}
-
 /// The result of `inspect`.
 #[derive(Serialize)]
 pub(super) struct Inspection {
@@ -255,56 +206,4 @@ pub(super) struct InspectedPackage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
     pub(super) zh: Option<PackageHash>,
-}
-
-/// The result of `login` and `logout`.
-#[derive(Serialize)]
-pub(super) struct Login<'a> {
-    schema: u32,
-    registry: &'a str,
-    status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    helper: Option<String>,
-}
-
-impl<'a> Login<'a> {
-    /// The document of a registry and the location of its credentials.
-    pub(super) fn new(
-        registry: &'a str,
-        status: &'static str,
-        location: Option<&'a Location>,
-    ) -> Self {
-        let (file, helper) = match location {
-            // JSON strings cannot hold a path that is not Unicode, so this replaces what does not convert.
-            Some(Location::File(path)) => (Some(path.to_string_lossy()), None),
-            Some(Location::Helper(helper)) => (None, Some(helper.to_string())),
-            None => (None, None),
-        };
-        Self {
-            schema: SCHEMA,
-            registry,
-            status,
-            file,
-            helper,
-        }
-    }
-}
-
-/// The result of `resolve`.
-#[derive(Serialize)]
-pub(super) struct Resolution<'a> {
-    pub(super) schema: u32,
-    pub(super) provider: &'a ProviderAddr,
-    pub(super) reference: String,
-    pub(super) template: Option<Template<'a>>,
-}
-
-/// Both spellings of a repository template.
-#[derive(Serialize)]
-pub(super) struct Template<'a> {
-    pub(super) hcl: &'a str,
-    /// `None` if this spelling cannot express the template.
-    pub(super) uri: Option<String>,
 }

@@ -5,13 +5,14 @@ mod inventory;
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 
 use tfoci::outcome::Failure;
 
 use super::Ending;
 use super::arguments::ReadTrust;
 use super::error::CommandError;
-use super::json;
+use super::json::SCHEMA;
 use super::session::Session;
 
 const EXAMPLES: &str = "\
@@ -84,10 +85,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     for provider in &providers {
         session.printer.result(&provider.to_string());
     }
-    session.printer.document(&json::List {
-        schema: json::SCHEMA,
-        store: endpoint.to_string(),
-        providers: &providers,
-    });
+    session.printer.document(&json!({
+        "schema": SCHEMA,
+        "store": endpoint.to_string(),
+        "providers": providers,
+    }));
     Ok(Ending::Done)
 }

@@ -3,6 +3,7 @@
 use std::io::Read as _;
 
 use clap::Args;
+use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use tfoci::credentials::{Credential, CredentialStore, Credentials, Location};
@@ -13,7 +14,7 @@ use tfoci::store::{self, Registry};
 
 use super::Ending;
 use super::error::CommandError;
-use super::json;
+use super::json::{SCHEMA, object};
 use super::printer::{Printer, Tone};
 use super::question;
 use super::question::LONGEST_PASSWORD;
@@ -79,7 +80,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         printer.line(Tone::Warning, "Note", &text);
     }
     warn_of_sources(&credentials.registry_sources(), printer);
-    printer.document(&json::Login::new(registry, "stored", Some(&location)));
+    printer.document(&document(registry, "stored", Some(&location)));
     Ok(Ending::Done)
 }
 
@@ -120,6 +121,23 @@ pub(super) fn name(location: &Location) -> String {
         Location::File(path) => printable_path(path),
         Location::Helper(helper) => helper.to_string(),
     }
+}
+
+/// The result of `login` and `logout`.
+pub(super) fn document(registry: &str, status: &str, location: Option<&Location>) -> Value {
+    let (file, helper) = match location {
+        // JSON strings cannot hold a path that is not Unicode, so this replaces what does not convert.
+        Some(Location::File(path)) => (Some(path.to_string_lossy()), None),
+        Some(Location::Helper(helper)) => (None, Some(helper.to_string())),
+        None => (None, None),
+    };
+    object([json!({
+        "schema": SCHEMA,
+        "registry": registry,
+        "status": status,
+        "file": file,
+        "helper": helper,
+    })])
 }
 
 fn from_stdin() -> Result<Secret, CommandError> {

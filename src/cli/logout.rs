@@ -7,8 +7,7 @@ use tfoci::error::printable;
 
 use super::Ending;
 use super::error::CommandError;
-use super::json;
-use super::login::name;
+use super::login::{document, name};
 use super::printer::Tone;
 use super::session::{Session, warn_of_sources};
 
@@ -57,6 +56,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         printer.line(Tone::Warning, "Note", &text);
     }
     warn_of_sources(&credentials.registry_sources(), printer);
-    printer.document(&json::Login::new(&registry, status, erased.as_ref()));
+    printer.document(&document(&registry, status, erased.as_ref()));
     Ok(Ending::Done)
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use indicatif::HumanBytes;
 use serde::Serialize;
+use serde_json::json;
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
@@ -24,7 +25,7 @@ use tfoci::version::Version;
 
 use super::Ending;
 use super::error::CommandError;
-use super::json;
+use super::json::SCHEMA;
 use super::printer::Tone;
 use super::session::{Session, WantedVersions, requested};
 
@@ -65,16 +66,6 @@ pub(super) struct Arguments {
     /// Delete, and do not only print what would go
     #[arg(long)]
     yes: bool,
-}
-
-/// The document of `--format json`.
-#[derive(Serialize)]
-struct Document {
-    schema: u32,
-    /// Whether the versions were deleted. Otherwise they would be.
-    done: bool,
-    removed: Vec<Removed>,
-    size: u64,
 }
 
 #[derive(Serialize)]
@@ -132,12 +123,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         .iter()
         .for_each(|error| session.printer.failure(error));
     let size = summarize(&removed, arguments.yes, session);
-    session.printer.document(&Document {
-        schema: json::SCHEMA,
-        done: arguments.yes,
-        removed,
-        size,
-    });
+    session.printer.document(&json!({
+        "schema": SCHEMA,
+        "done": arguments.yes,
+        "removed": removed,
+        "size": size,
+    }));
     Ok(Ending::of(failed.iter()))
 }
 

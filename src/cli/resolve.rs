@@ -1,12 +1,13 @@
 //! `tfoci resolve`.
 
 use clap::Args;
+use serde_json::json;
 
 use tfoci::outcome::Failure;
 
 use super::Ending;
 use super::error::CommandError;
-use super::json;
+use super::json::SCHEMA;
 use super::session::{Session, check};
 
 const EXAMPLES: &str = "\
@@ -39,26 +40,19 @@ pub(super) fn run(arguments: Arguments, session: &Session) -> Result<Ending, Com
     session.warn_of_shared(&endpoint);
     let reference = endpoint.name(&repository);
     printer.result(&reference);
-    let template = endpoint.template().map(|template| json::Template {
-        hcl: template.hcl(),
-        uri: template.uri(),
-    });
-    if let Some(template) = &template {
+    let template = endpoint.template().map(|template| {
+        let (hcl, uri) = (template.hcl(), template.uri());
         session.warn_of_underscore(provider.namespace(), &provider);
-        printer.result(&format!("hcl  {}", template.hcl));
-        printer.result(&format!(
-            "uri  {}",
-            template
-                .uri
-                .as_deref()
-                .unwrap_or("none: it has expressions")
-        ));
-    }
-    printer.document(&json::Resolution {
-        schema: json::SCHEMA,
-        provider: &provider,
-        reference,
-        template,
+        printer.result(&format!("hcl  {hcl}"));
+        let shown = uri.as_deref().unwrap_or("none: it has expressions");
+        printer.result(&format!("uri  {shown}"));
+        json!({"hcl": hcl, "uri": uri})
     });
+    printer.document(&json!({
+        "schema": SCHEMA,
+        "provider": provider,
+        "reference": reference,
+        "template": template,
+    }));
     Ok(Ending::Done)
 }

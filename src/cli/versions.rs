@@ -1,17 +1,17 @@
 //! `tfoci versions`.
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::examine::Versions;
 use tfoci::outcome::{At, Problem};
 use tfoci::source::BadEntries;
-use tfoci::version::Version;
 
 use super::Ending;
 use super::error::CommandError;
-use super::json;
+use super::json::{SCHEMA, object};
 use super::session::Session;
 use super::session::place::{Places, StoreOrSource, is_source};
 
@@ -45,77 +45,67 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let provider = session.provider(&arguments.provider, "versions")?;
     let from = session.store(arguments.from, "--from")?;
-    let mut document = match is_source(&from) {
-        true => at_source(&from, provider, session).await?,
-        false => in_store(&from, provider, session).await?,
+    let (place, found) = match is_source(&from) {
+        true => at_source(&from, &provider, session).await?,
+        false => {
+            let stored = session.open_provider(&from, &provider)?;
+            (stored.repo.to_string(), stored.versions().await?)
+        }
     };
+    let Versions { versions, ignored } = found;
     let printer = &session.printer;
-    if document.versions.is_empty() {
-        let has_others = document.ignored.iter().flatten().next().is_some();
-        let all = match has_others && !arguments.all {
+    if versions.is_empty() {
+        let all = match !ignored.is_empty() && !arguments.all {
             true => "; `--all` shows its other tags",
             false => "",
         };
-        let (provider, place) = (&document.provider, &document.repository);
         printer.warning(&format!("{provider}: {place} has no versions{all}"));
     }
-    for version in &document.versions {
+    for version in &versions {
         printer.result(&version.to_string());
     }
-    document.ignored = document.ignored.filter(|_| arguments.all);
-    for json::IgnoredTag { tag, reason } in document.ignored.iter().flatten() {
-        printer.result(&format!("{tag}\t{reason}"));
-    }
-    printer.document(&document);
+    let ignored = ignored
+        .iter()
+        .filter(|_| arguments.all)
+        .map(|(tag, reason)| {
+            let reason = reason.to_string();
+            printer.result(&format!("{tag}\t{reason}"));
+            json!({"tag": tag, "reason": reason})
+        });
+    let ignored: Vec<Value> = ignored.collect();
+    printer.document(&object([json!({
+        "schema": SCHEMA,
+        "provider": provider,
+        "repository": place,
+        "versions": versions,
+        "ignored": arguments.all.then_some(ignored),
+    })]));
     Ok(Ending::Done)
 }
 
-/// Lists the versions of a store.
-async fn in_store(
-    from: &str,
-    provider: ProviderAddr,
-    session: &Session,
-) -> Result<json::Versions, CommandError> {
-    let stored = session.open_provider(from, &provider)?;
-    let Versions { versions, ignored } = stored.versions().await?;
-    let ignored = ignored.into_iter().map(|(tag, reason)| json::IgnoredTag {
-        tag,
-        reason: reason.to_string(),
-    });
-    Ok(json::Versions {
-        schema: json::SCHEMA,
-        provider,
-        repository: stored.repo.to_string(),
-        versions,
-        ignored: Some(ignored.collect()),
-    })
-}
-
-/// Lists the versions of an origin or a mirror.
+/// The name of an origin or a mirror, and its versions.
 async fn at_source(
     from: &str,
-    provider: ProviderAddr,
+    provider: &ProviderAddr,
     session: &Session,
-) -> Result<json::Versions, CommandError> {
+) -> Result<(String, Versions), CommandError> {
     let StoreOrSource::Source(source) = Places::new(session)?.open(from)? else {
         return Err(CommandError::no_selection(from));
     };
-    let place = source.place(&provider);
-    let available = source.available_versions(&provider, BadEntries::Skipped);
+    let place = source.place(provider);
+    let available = source.available_versions(provider, BadEntries::Skipped);
     let available = available.await.map_err(|error| {
         let at = At::Source(place.clone());
-        Problem::from(error).of(Subject::provider(&provider), at)
+        Problem::from(error).of(Subject::provider(provider), at)
     })?;
     for warning in &available.warnings {
         session.printer.warning(&format!("{provider}: {warning}"));
     }
     let versions = available.versions.iter();
-    let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();
-    Ok(json::Versions {
-        schema: json::SCHEMA,
-        provider,
-        repository: place.to_string(),
-        versions,
-        ignored: Some(Vec::new()),
-    })
+    let versions = versions.map(|one| one.version.version().clone());
+    let found = Versions {
+        versions: versions.collect(),
+        ignored: Vec::new(),
+    };
+    Ok((place.to_string(), found))
 }

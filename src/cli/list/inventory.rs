@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use console::{Alignment, measure_text_width, pad_str};
 use indicatif::HumanBytes;
 use serde::Serialize;
+use serde_json::json;
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
@@ -24,16 +25,6 @@ use crate::cli::error::CommandError;
 use crate::cli::json;
 use crate::cli::printer::Printer;
 use crate::cli::session::{Session, WantedVersions, requested};
-
-/// The document of `--format json`.
-#[derive(Serialize)]
-struct Inventory {
-    schema: u32,
-    store: String,
-    inventory: Vec<Provider>,
-    /// The bytes of all packages. One that several versions or providers share counts once.
-    size: u64,
-}
 
 /// A provider in a store.
 #[derive(Serialize)]
@@ -138,12 +129,13 @@ fn print_inventory(
         _ if is_one => versions(&inventory, printer),
         _ => providers(&inventory, size(&all), printer),
     }
-    printer.document(&Inventory {
-        schema: json::SCHEMA,
-        store,
-        inventory,
-        size: size(&all),
-    });
+    printer.document(&json!({
+        "schema": json::SCHEMA,
+        "store": store,
+        "inventory": inventory,
+        // A package that several versions or providers share counts once.
+        "size": size(&all),
+    }));
 }
 
 /// The versions of a provider, and those of them that were read.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::HumanBytes;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use tfoci::address::ProviderAddr;
 use tfoci::copy::Bundled;
@@ -26,6 +26,7 @@ use tfoci::install::Installed;
 use tfoci::outcome::Published;
 
 use super::Ending;
+use super::arguments::Format;
 use super::error::CommandError;
 use super::json;
 use super::printer::{Printer, Tone};
@@ -98,31 +99,9 @@ struct Run {
     file: Option<PathBuf>,
 }
 
-/// The result in JSON. If the run was interrupted, it contains what was finished.
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: u32,
-    providers: &'a [Row],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    files: Option<&'a [json::LockFile]>,
-    /// The keys of `--pin-new`.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pins: &'a [json::Pin],
-    /// The versions that `site --delete` deleted, or would delete.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    deleted: &'a [json::Deleted],
-    /// The files of the bundle that `copy` wrote, or would write.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    bundles: &'a [Bundled],
-    /// The bytes of the packages that were written into a store.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes: Option<u64>,
-    /// HTTP requests of a publication, including redirects and retries, except requests for tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requests: Option<u64>,
-    /// An error that is not about a version.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<json::Error>,
+/// A list, unless it is empty.
+fn if_any<T>(list: &[T]) -> Option<&[T]> {
+    (!list.is_empty()).then_some(list)
 }
 
 impl Report {
@@ -332,7 +311,7 @@ impl Report {
             Some(run) => run.print(&self.printer, Some(json::Error::interrupted())),
             None => {
                 self.printer.interrupted(None);
-                self.printer.document(&json::Failed::interrupted());
+                self.printer.document(&json::interrupted());
             }
         }
     }
@@ -340,7 +319,7 @@ impl Report {
     /// Prints the error that ended the command, and returns its category.
     pub(super) fn command_failed(&self, error: &CommandError) -> Category {
         self.printer.failure(error);
-        self.printer.document(&json::Failed::from(error));
+        self.printer.document(&json::failed(error));
         error.category()
     }
 
@@ -397,22 +376,32 @@ impl Run {
             let next = format!("{done}: run the same command again to go on");
             printer.interrupted((!self.extent.dry_run).then_some(&next));
         }
-        let (http, files) = match &self.destination {
-            Destination::Store(http) => (Some(http), None),
-            Destination::Directory(_) => (None, None),
-            Destination::LockFiles(files) => (None, Some(files.as_slice())),
+        if printer.format == Format::Json {
+            printer.document(&self.document(interruption));
+        }
+    }
+
+    /// The result in JSON. If the run was interrupted, it has what was finished.
+    fn document(mut self, interruption: Option<json::Error>) -> Value {
+        let rows = self.rows.iter_mut();
+        let rows: Vec<Value> = rows.filter_map(|row| row.document.take()).collect();
+        let error = self.error.as_ref().map(json::Error::from);
+        let of_destination = match &self.destination {
+            Destination::Store(http) => {
+                json!({"bytes": self.totals.written, "requests": http.requests()})
+            }
+            Destination::Directory(_) => Value::Null,
+            Destination::LockFiles(files) => json!({"files": files}),
         };
-        printer.document(&Document {
-            schema: json::SCHEMA,
-            providers: &self.rows,
-            files,
-            pins: &self.pins,
-            deleted: &self.deleted,
-            bundles: &self.bundles,
-            bytes: http.map(|_| self.totals.written),
-            requests: http.map(Http::requests),
-            error: interruption.or_else(|| self.error.as_ref().map(json::Error::from)),
+        let more = json!({
+            "schema": json::SCHEMA,
+            "pins": if_any(&self.pins),
+            "deleted": if_any(&self.deleted),
+            "bundles": if_any(&self.bundles),
+            "error": interruption.or(error),
         });
+        let rows = Value::from_iter([("providers", Value::Array(rows))]);
+        json::object([rows, of_destination, more])
     }
 
     fn is_locking(&self) -> bool {

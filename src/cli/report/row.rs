@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use indicatif::HumanBytes;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
@@ -37,43 +37,7 @@ pub(in crate::cli) struct Row {
     pub(super) results: Vec<String>,
     pub(super) error: Option<CommandError>,
     /// The row in JSON, if that is the format: a run may have very many rows.
-    document: Option<Document>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Document {
-    Published(Box<Published>),
-    Installed(Installed),
-    Locked(Box<Locked>),
-    Absent {
-        provider: ProviderAddr,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        version: Option<Version>,
-        /// The destination, if the run has several.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        destination: Option<String>,
-        /// Only for stores.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        status: Option<&'static str>,
-        /// Not for lock files.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        packages: Option<[(); 0]>,
-        /// Not for stores.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        hashes: Option<[(); 0]>,
-        /// Only if the version is held back and has a date.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        until: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<json::Error>,
-    },
-}
-
-impl Serialize for Row {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.document.serialize(serializer)
-    }
+    pub(super) document: Option<Value>,
 }
 
 impl Row {
@@ -109,7 +73,7 @@ impl Row {
                 Some(published.reference.clone()).filter(|one| !one.is_empty()),
             ),
             error: None,
-            document: (format == Format::Json).then_some(Document::Published(Box::new(published))),
+            document: (format == Format::Json).then(|| json!(published)),
         }
     }
 
@@ -118,7 +82,7 @@ impl Row {
         let row = Self::delivered(subject, &installed.packages);
         Self {
             authentication: Some(installed.authentication.clone()),
-            document: (format == Format::Json).then_some(Document::Installed(installed)),
+            document: (format == Format::Json).then(|| json!(installed)),
             ..row
         }
     }
@@ -140,8 +104,7 @@ impl Row {
             };
         }
         row.authentication = Some(locked.authentication.clone());
-        let document = || Document::Locked(Box::new(locked.clone()));
-        row.document = (format == Format::Json).then(document);
+        row.document = (format == Format::Json).then(|| json!(locked));
         row
     }
 
@@ -171,16 +134,13 @@ impl Row {
     pub(super) fn failed(subject: Subject, error: CommandError, into: &Destination) -> Self {
         let is_published = matches!(into, Destination::Store(_));
         let is_locked = matches!(into, Destination::LockFiles(_));
-        let document = Document::Absent {
-            provider: subject.provider.clone(),
-            version: subject.version.clone(),
-            destination: subject.destination.clone(),
-            status: is_published.then_some("failed"),
-            packages: (!is_locked).then_some([]),
-            hashes: (!is_published).then_some([]),
-            until: None,
-            error: Some(json::Error::from(&error)),
-        };
+        let none: [(); 0] = [];
+        let document = json!({
+            "status": is_published.then_some("failed"),
+            "packages": (!is_locked).then_some(none),
+            "hashes": (!is_published).then_some(none),
+            "error": json::Error::from(&error),
+        });
         Self {
             error: Some(error),
             ..Self::absent(subject, "Failed", document)
@@ -189,16 +149,7 @@ impl Row {
 
     /// A version that is too new.
     pub(in crate::cli) fn held(subject: Subject, until: Option<SystemTime>) -> Self {
-        let document = Document::Absent {
-            provider: subject.provider.clone(),
-            version: subject.version.clone(),
-            destination: subject.destination.clone(),
-            status: Some("held"),
-            packages: Some([]),
-            hashes: None,
-            until: until.map(timestamp),
-            error: None,
-        };
+        let document = json!({"status": "held", "packages": [], "until": until.map(timestamp)});
         Self {
             count: held(until),
             ..Self::absent(subject, HELD, document)
@@ -206,7 +157,12 @@ impl Row {
     }
 
     /// A version without anything that was written.
-    fn absent(subject: Subject, verb: &'static str, document: Document) -> Self {
+    fn absent(subject: Subject, verb: &'static str, document: Value) -> Self {
+        let named = json!({
+            "provider": subject.provider,
+            "version": subject.version,
+            "destination": subject.destination,
+        });
         Self {
             subject,
             verb,
@@ -215,7 +171,7 @@ impl Row {
             authentication: None,
             results: Vec::new(),
             error: None,
-            document: Some(document),
+            document: Some(json::object([named, document])),
         }
     }
 
