@@ -55,14 +55,6 @@ fn the_document_has_the_block_that_is_printed() {
 
 #[test]
 fn blocks_with_which_no_client_could_install_are_refused() {
-    let plain = |host| {
-        let from = "h.example:5000/${namespace}/${type}";
-        print(&["*/*", "--from", from, "--plain-http", host])
-    };
-    for host in ["h.example", "h.example:5000"] {
-        plain(host).exits(2).without_result();
-    }
-    assert_eq!(plain("other.example").succeeds().stderr, "");
     for arguments in [
         &["a.example:8443/*/*", "--url", "https://m.example/mirror/"][..],
         &["--from", TEMPLATE, "--client", "terraform"],

@@ -17,7 +17,6 @@ use tfoci::outcome::{Failure, Problem};
 use tfoci::shown::Shown;
 use tfoci::source;
 use tfoci::store::{self, Endpoint};
-use tfoci::template::RepositoryTemplate;
 
 use super::Ending;
 use super::arguments::ClientName;
@@ -200,29 +199,8 @@ fn oci_mirror(
         let [_, namespace, _] = pattern.segments();
         session.warn_of_underscore(namespace.unwrap_or_default(), pattern);
     }
-    refuse_plain_http(template, include, session)?;
     let template = template.hcl().to_owned();
     Ok(Mirror::Oci { template })
-}
-
-/// Refuses a registry of the template for which tfoci uses plain HTTP, because clients use HTTPS only.
-fn refuse_plain_http(
-    template: &RepositoryTemplate,
-    include: &[ProviderPattern],
-    session: &Session,
-) -> Result<(), CommandError> {
-    let examples = include.iter();
-    let examples = examples.filter_map(|pattern| template.example(pattern)?.ok());
-    for repository in examples.chain(template.placeholder()) {
-        let registry = repository.as_str().split('/').next().unwrap_or_default();
-        if session.uses_plain_http(registry) {
-            return Err(CommandError::usage(format!(
-                "OpenTofu speaks only HTTPS to registries\n  received {registry}, which `--plain-http` names"
-            ))
-            .advising("leave out `--plain-http`, or use `--into DIR` or `--url URL`"));
-        }
-    }
-    Ok(())
 }
 
 /// The base URL of a network mirror as clients need it: with a slash at its end.

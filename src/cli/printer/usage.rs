@@ -4,26 +4,12 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
-
 use super::super::neutral;
 use super::super::redaction::Redaction;
 use super::errors::wrong;
 
-/// Removes clap's tip to pass an unknown option as a value: no command takes values that begin with a dash. In clap's error, a tip is a
-/// styled text without a kind, so only its words tell it from the others.
-fn remove_escape_tip(error: &mut clap::Error) {
-    if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
-        tips.retain(|tip| !tip.to_string().contains("as a value"));
-        if !tips.is_empty() {
-            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
-        }
-    }
-}
-
 /// Prints clap's usage error or help. Both may repeat arguments or variables, so they are sanitised.
-pub(in crate::cli) fn usage(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
-    remove_escape_tip(&mut error);
+pub(in crate::cli) fn usage(error: clap::Error, arguments: &[OsString]) -> ExitCode {
     let redaction = Redaction::of(arguments);
     let plain = redaction.apply(&error.render().to_string());
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();

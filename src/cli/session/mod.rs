@@ -18,7 +18,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use tfoci::address::{HostPort, Hostname, ProviderAddr, ProviderPattern};
+use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::config::cli::CliConfig;
 use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Locations};
@@ -227,13 +227,6 @@ impl Session {
     /// Whether a store's address is the name of one repository.
     pub(super) fn is_exact(&self) -> bool {
         self.globals.exact_repository
-    }
-
-    /// Whether `--plain-http` names a registry, with or without its port.
-    pub(super) fn uses_plain_http(&self, registry: &str) -> bool {
-        let bare = HostPort::parse(registry).map_or(registry, |parsed| parsed.host);
-        let mut hosts = self.globals.network.plain_http.iter();
-        hosts.any(|host| host == registry || host == bare)
     }
 
     /// Parses the argument of a command that takes an address without a version.

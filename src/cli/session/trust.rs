@@ -160,13 +160,8 @@ pub(in crate::cli) fn policy(
         }
         let name = path.display().to_string();
         let bytes = read(path, "--key")?;
-        trust::check_key_file(&name, &bytes).map_err(|error| {
-            let error = CommandError::key_file(error, "--key");
-            match is_trust_file(&bytes) {
-                true => error.advising("a trust file is named with `--trust`"),
-                false => error,
-            }
-        })?;
+        trust::check_key_file(&name, &bytes)
+            .map_err(|error| CommandError::key_file(error, "--key"))?;
         let anchor = Anchor::Pinned;
         Ok(KeyRing {
             name,
@@ -223,13 +218,4 @@ pub(in crate::cli) fn trust_text<'a>(
         .advising("a file of keys is named with `--key`, or by `keys` in a trust file"));
     }
     Ok(text)
-}
-
-/// Whether a file that was named as a key file has the entries of a trust file.
-fn is_trust_file(bytes: &[u8]) -> bool {
-    let text = std::str::from_utf8(bytes).unwrap_or_default();
-    TrustFile::check(text).is_ok_and(|(file, errors)| {
-        let entries = file.entries.len() + errors.len();
-        entries > 0
-    })
 }
