@@ -118,7 +118,7 @@ impl Platforms {
         Self::Only(vec![one.cloned().unwrap_or_else(Platform::current)])
     }
 
-    /// Adds the platforms of another selection, sorted. Those that a version lacks are then no error, unless it has none.
+    /// Adds the platforms of another selection, sorted. Platforms that a version does not have are then no error, unless it has none of them.
     pub(crate) fn add(&mut self, other: &Self) {
         *self = match (self.named(), other.named()) {
             (Some(these), Some(others)) => {

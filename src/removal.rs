@@ -326,7 +326,7 @@ async fn follow(
     Ok(())
 }
 
-/// A version of which only the evidence is left, and perhaps platform manifests.
+/// A version that has lost its index: only its evidence is left, and perhaps platform manifests.
 async fn cut_short(
     from: &StoredProvider,
     version: &Version,

@@ -1,4 +1,4 @@
-//! What remains of a zip that came from front to back: every byte except those of the contents, or only its front and its end.
+//! What remains of a zip that came from front to back: every byte except the contents, or only its front and its end.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -83,7 +83,7 @@ impl Skeleton {
     /// page instead of a zip, and bytes after the end.
     ///
     /// # Errors
-    /// The end record is missing, or contradicts the length. The errors are those of [`Archive::open`](super::Archive::open).
+    /// The end record is missing, or contradicts the length. The errors are the same as of [`Archive::open`](super::Archive::open).
     pub fn check_end(mut self) -> Result<(), Error> {
         let length = self.length;
         end::find(&mut self, length).map(drop)

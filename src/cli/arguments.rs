@@ -122,7 +122,7 @@ pub(super) struct Network {
 #[derive(Args)]
 #[command(next_help_heading = "Network options")]
 pub(super) struct CredentialFiles {
-    /// File of registry credentials to use instead of those of docker and podman
+    /// File of registry credentials to use instead of the files of docker and podman
     #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
     pub(super) authfile: Option<PathBuf>,
     /// CLI configuration of tofu or terraform to use instead of the default one
@@ -183,7 +183,7 @@ pub(super) struct Trust {
     pub(super) trust: Option<PathBuf>,
     /// File of public keys that may sign; may be repeated
     ///
-    /// They may sign for every provider, in the place of the key files that the trust file names.
+    /// They may sign for every provider, instead of the key files that the trust file names.
     #[arg(long, value_name = "FILE")]
     pub(super) key: Vec<PathBuf>,
 }

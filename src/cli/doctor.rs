@@ -37,7 +37,7 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// This provider only, in place of those of the project
+    /// This provider only, instead of the providers of the project
     #[arg(value_name = "ADDR[@CONSTRAINTS]")]
     provider: Option<String>,
     /// The client [default: the one that wrote the lock file, otherwise tofu]

@@ -92,14 +92,14 @@ pub(super) struct Printer {
     colorful: bool,
     /// The job of GitHub Actions.
     github: Option<GithubJob>,
-    /// Whether lines are those of a log in JSON.
+    /// Whether lines are a log in JSON.
     is_log: bool,
     redaction: Arc<Redaction>,
     /// The warnings of [`Printer::warn_once`].
     warned: Arc<Mutex<HashSet<String>>>,
     /// The error that occurred when the result was written.
     unwritten: Arc<Mutex<Option<io::Error>>>,
-    /// Whether the last lines on stderr are those of an error.
+    /// Whether the last lines on stderr are an error.
     after_error: Arc<AtomicBool>,
 }
 

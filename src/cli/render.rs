@@ -81,7 +81,7 @@ fn without_parents(path: &Path) -> PathBuf {
 
 /// `templates/provider_installation.hcl.hbs`: CLI configuration of a client that installs from a mirror.
 ///
-/// No provider has two methods: clients would take the newest version that either has, and fail if the mirror lacks it
+/// No provider has two methods: clients would take the newest version that either has, and fail if the mirror does not have it
 /// ([clients: installation methods](tfoci::clients#installation-methods)).
 #[derive(Serialize)]
 pub(super) struct ProviderInstallationView {
@@ -126,7 +126,7 @@ impl ProviderInstallationView {
         }
     }
 
-    /// As [`ProviderInstallationView::new`], after a run of which some providers failed. They are in both lists, so that clients do not install
+    /// As [`ProviderInstallationView::new`], after a run in which some providers failed. They are in both lists, so that clients do not install
     /// from their origins what this run refused. `None` if clients can install nothing: in a network mirror, they refuse hosts with a port.
     pub(super) fn after<'a>(
         mirror: Mirror,

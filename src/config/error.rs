@@ -29,7 +29,7 @@ pub enum Error {
     /// The label of a `host` block.
     #[error(transparent)]
     Host(#[from] hostname::Error),
-    /// A block that lacks something, or has too much.
+    /// A block has too little or too much in it.
     #[error("{0}")]
     Block(&'static str),
     /// One of `include` or `exclude`.

@@ -200,7 +200,7 @@ fn read_module(
     Ok((module, size))
 }
 
-/// The files that clients read, relative to the directory: those of the module, and the test files of a root module.
+/// The files that clients read, relative to the directory: the files of the module, and the test files of a root module.
 fn names(directory: &Path, is_root: bool, client: Option<Client>) -> Result<Vec<String>, Error> {
     // Terraform does not know the endings that only OpenTofu reads.
     let is_unknown = |name: &str| {

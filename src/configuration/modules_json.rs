@@ -45,7 +45,7 @@ fn parse(bytes: &[u8], root: &Path) -> Result<BTreeMap<String, InstalledModule>,
     let modules = Object::parse(bytes)?.list("Modules", usize::MAX, |module| {
         let mut module = Object::of(module)?;
         let directory = module.text("Dir")?;
-        // If another path leads through a link, clients list the files of one directory, and read those of another.
+        // If another path leads through a link, clients list the files of one directory, and read the files of another.
         if clean(&directory) != directory {
             return Err(serde_json::Error::custom("not the shortest path").into());
         }

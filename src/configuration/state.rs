@@ -1,4 +1,4 @@
-//! Local states, of which only the addresses of providers are read ([what clients do](crate::clients#where-init-finds-providers)).
+//! Local states. Only the addresses of providers are read from them ([what clients do](crate::clients#where-init-finds-providers)).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -52,8 +52,8 @@ struct Called {
 }
 
 impl Called {
-    /// The directory from which the paths in it lead on, taken as text. The client follows the links of the root, and those of a local module
-    /// when it installs it, but not those of a directory that is recorded in `modules.json`.
+    /// The directory from which the paths in it lead on, taken as text. The client follows links of the root. It follows links of a local module
+    /// when it installs it, but no links of a directory that is recorded in `modules.json`.
     fn base(&self) -> PathBuf {
         match self.is_installed && self.caller.is_some() {
             true => self.directory.clone(),

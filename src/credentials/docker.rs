@@ -30,7 +30,7 @@ struct AuthValue {
     registrytoken: Option<Secret>,
 }
 
-/// The entries of a file: those of `auths`, of `credHelpers`, and `credsStore`, the helper for all other registries.
+/// The entries of a file: `auths`, `credHelpers`, and `credsStore`, the helper for all other registries.
 pub(super) fn entries(file: &DockerFile) -> Result<Vec<Entry>, serde_json::Error> {
     let mut entries = Vec::new();
     let mut add = |key: &str, prefix, value| {

@@ -198,7 +198,7 @@ impl Locations {
             .collect()
     }
 
-    /// The directories in which clients search the program of a `credentials_helper` block, followed by those of `PATH`.
+    /// The directories in which clients search the program of a `credentials_helper` block, followed by the directories in `PATH`.
     pub(super) fn helper_directories(&self) -> Vec<PathBuf> {
         let plugins = self.client_directories().into_iter().flat_map(|directory| {
             let plugins = directory.join("plugins");

@@ -1,4 +1,4 @@
-//! Credentials: finds them, selects one for a request, and stores those of `login`.
+//! Credentials: finds them, selects one for a request, and stores what `login` was given.
 //!
 //! A [`Credential`] is a username and password, or a token, and the name of the source that contains it. Three kinds of servers require
 //! credentials. For each kind, tfoci searches these sources in this order:
@@ -14,7 +14,7 @@
 //! valid. And tfoci also reads entries of these files as oras does, with other spellings of the key or of the password, after all that clients read.
 //!
 //! The CLI configuration is read once, for registries and origins. No source is read before the first request for credentials. All of them are
-//! read again after a server has refused a credential: those of cloud registries are valid for some hours. Passwords and tokens are
+//! read again after a server has refused a credential, because cloud registries issue some that are valid for hours only. Passwords and tokens are
 //! [`Secret`](crate::secret::Secret)s. No message contains a secret or the output of a credential helper.
 
 mod credential;

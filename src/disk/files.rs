@@ -9,8 +9,8 @@ use bytes::Bytes;
 use super::{Error, pipe};
 use crate::digest::{Algorithm, Digest, Hasher};
 
-/// The size in bytes of the blocks in which packages are transferred, two records of TLS: large enough for few system calls, small enough that 64 transfers,
-/// each of which holds several, fit in a few MiB.
+/// The size in bytes of the blocks in which packages are transferred, two records of TLS: large enough for few system calls, small enough that 64 transfers
+/// with several blocks each fit in a few MiB.
 pub const CHUNK: usize = 32 << 10;
 
 /// Reads a file of at most `limit` bytes that the user named. It may be a pipe, which is read with a time limit.

@@ -187,7 +187,7 @@ fn of_url(text: &str) -> Option<String> {
     })
 }
 
-/// The finding about a mirror before another method for the same providers. If `direct` or a directory lacks a version, clients skip it.
+/// The finding about a mirror before another method for the same providers. Clients skip `direct` or a directory if it does not have a version.
 fn overlap(first: &InstallationMethod, second: &InstallationMethod) -> Option<Finding> {
     if let MethodKind::Direct | MethodKind::FilesystemMirror { .. } = first.kind {
         return None;

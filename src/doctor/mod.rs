@@ -38,7 +38,7 @@ pub struct Machine {
     pub config: Result<Option<(PathBuf, CliConfig)>, credentials::Error>,
     /// The plugin cache that it uses.
     pub plugin_cache: Option<PathBuf>,
-    /// All credentials that tfoci has, of which the client may not read some.
+    /// All credentials that tfoci has. The client may not read some of them.
     pub every_credential: Credentials,
     /// The client's credentials, and an HTTP client with its authorities.
     pub access: source::Access,
@@ -122,7 +122,7 @@ impl Doctor {
         stream::iter(ways).buffered(PROVIDERS).collect().await
     }
 
-    /// The clock of this machine, compared with those of the hosts that were asked.
+    /// The clock of this machine, compared with the clocks of the hosts that were asked.
     pub fn clock(&self) -> Option<Step> {
         crate::jobs::locked(&self.clock).clone()
     }

@@ -252,7 +252,7 @@ impl Way<'_> {
             Finding::of(Code::CredentialsUnreadable, &broken)
         } else if let Some(found_in) = stored.repo.credential(credentials).await {
             let message =
-                format!("the client has none, and does not read those of tfoci in {found_in}");
+                format!("the client has none, and does not read what tfoci found in {found_in}");
             Finding::new(Code::CredentialsNotRead, message)
         } else {
             Finding::of(Code::CredentialsMissing, &error).fixed_by(login)
@@ -386,7 +386,7 @@ impl Way<'_> {
         self.locked(version, &hashes, false)
     }
 
-    /// Compares the hashes of the package with those of the lock file.
+    /// Compares the hashes of the package with the lock file.
     fn locked(&mut self, version: &Version, own: &[PackageHash], is_store: bool) -> Walked<()> {
         self.step = "lock file";
         let locked = self.required.locked.as_ref();

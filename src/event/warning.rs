@@ -83,7 +83,7 @@ pub enum Warning {
     /// The origin's own message for the users of a provider, safe to print.
     #[error("{0}")]
     OfOrigin(String),
-    /// Stored checksums stay, since they cover a package that those of the release do not.
+    /// Stored checksums stay, since they cover a package that the release's checksums do not.
     #[error(
         "the checksums of this release do not cover the store's package for {platform}: the version was released again, or in parts. \
          The checksums in the store stay, since they cover both"

@@ -105,7 +105,7 @@ fn build(
     builder.identity(identity).build().map_err(failed)
 }
 
-/// The authorities of the user, and those of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`.
+/// The authorities that the user named, and the authorities of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`.
 fn certificates(settings: &Settings) -> Result<Vec<Certificate>, Error> {
     let mut certificates = Vec::new();
     for authority in &settings.authorities {

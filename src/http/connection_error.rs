@@ -17,7 +17,7 @@ pub enum Reason {
     /// The host has private addresses only, and a server referred to it.
     #[error("only a file or a server names this host, and it has only private addresses")]
     Private,
-    /// The host has link-local addresses only, or those of a cloud's metadata service, and the user did not name it.
+    /// The host has only link-local addresses or addresses of a cloud's metadata service, and the user did not name it.
     #[error("the host has only link-local or metadata addresses")]
     LinkLocal,
     /// No process accepts connections at the port.

@@ -13,7 +13,7 @@ use crate::jobs::locked;
 pub(super) enum Guard {
     /// All: the user named the host.
     Open,
-    /// All but link-local addresses and those of the services that tell machines of clouds their credentials.
+    /// All but link-local addresses, and addresses of services that give cloud machines their credentials.
     NoLinks,
     /// Public ones.
     Public,

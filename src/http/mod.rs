@@ -11,7 +11,7 @@
 //!   stalled if less than 64 KiB pass within `--timeout`, in either direction.
 //! - **Private addresses**: the client does not connect to a private address of a host that a server named, unless all addresses of the
 //!   host that the user named are private, or the user allowed the host. A host that only a configuration names counts as named by a
-//!   server. Link-local addresses and those of metadata services are refused even then, unless the user named the host itself. The client
+//!   server. Link-local addresses and addresses of metadata services are refused even then, unless the user named the host itself. The client
 //!   checks addresses when it connects. A proxy resolves names itself, so through a proxy the client checks only literal addresses.
 //! - **Transient failures** are retried ([`Retry`]).
 //!

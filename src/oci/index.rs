@@ -143,8 +143,8 @@ impl Index {
         twice.or_else(foreign).map_or(Ok(all), Err)
     }
 
-    /// The entries that were probably meant for clients, and that no client selects: those of platforms that clients cannot ask for, and those
-    /// of a platform without the artifact type of a provider.
+    /// The entries that were probably meant for clients, and that no client selects: either clients cannot ask for their platform, or they
+    /// do not have the artifact type of a provider.
     pub fn ignored(&self) -> impl Iterator<Item = &Descriptor> {
         let entries = self.entries.iter().filter(|entry| {
             let is_of_go = entry.platform().is_some_and(|one| one.is_of_go());

@@ -77,7 +77,7 @@ pub fn subject_of(tag: &str) -> Option<Digest> {
 /// The entry of a list for a manifest; `None` if it is not attached to this subject.
 ///
 /// # Errors
-/// The bytes are not those of a manifest.
+/// The bytes are no manifest.
 pub fn entry(raw: &RawManifest, subject: &Digest) -> Result<Option<Descriptor>, Refusal> {
     if super::subject(&raw.bytes)?.as_ref() != Some(subject) {
         return Ok(None);

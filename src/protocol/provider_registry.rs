@@ -48,7 +48,7 @@ pub enum BadEntries {
 pub struct ListedVersion {
     /// The version, as the origin spells it.
     pub version: String,
-    /// The plugin protocol versions, such as `6.0`. They are only written: those of the package's metadata count.
+    /// The plugin protocol versions, such as `6.0`. They are only written: readers use the package's metadata.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub protocols: Vec<String>,
     /// Its platforms; empty if the origin does not list them.

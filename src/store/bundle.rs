@@ -61,7 +61,7 @@ struct Inner {
     omitted: HashSet<Digest>,
     /// The first part that is missing, and the versions of all that are.
     missing: Option<(PathBuf, Vec<String>)>,
-    /// The blobs, or why they are not those of a bundle.
+    /// The blobs, or why they are no blobs of a bundle.
     members: OnceCell<Result<Members, Refused>>,
     /// The blobs that were read.
     read: Mutex<HashSet<Key>>,
@@ -414,7 +414,7 @@ pub fn index_entry(
     serde_json::to_string(&descriptor)
 }
 
-/// The tags in an `index.json`; `None` if it has others than those of providers, or one of them twice.
+/// The tags in an `index.json`; `None` if a tag is of no provider, or occurs twice.
 fn read_index(bytes: Vec<u8>) -> Option<TagLists> {
     let mut tags = TagLists::new();
     for (name, mut descriptor) in Tags::read(bytes).ok()?.named() {
@@ -429,7 +429,7 @@ fn read_index(bytes: Vec<u8>) -> Option<TagLists> {
 }
 
 impl Contents {
-    /// Whether its versions are those of these tags, which have no others but those of attachments.
+    /// Whether its versions are exactly these tags, apart from tags of attachments.
     fn is_of(&self, tags: &TagLists) -> bool {
         let tagged = tags.iter().flat_map(|(repository, tags)| {
             let tags = tags.iter();

@@ -369,7 +369,7 @@ impl Repo {
         }
     }
 
-    /// The descriptors of what is attached to a manifest, as the registry lists them. If it has no such lists, those of the list below its tag.
+    /// The descriptors of what is attached to a manifest, as the registry lists them. A registry without such lists has them in the list below its tag.
     ///
     /// # Errors
     /// The store fails, or the list is none.

@@ -13,7 +13,7 @@ impl<'de> Deserialize<'de> for Value<'_> {
     }
 }
 
-/// Deserializes JSON objects with duplicate names, each of which is a block.
+/// Deserializes JSON objects whose names may occur twice: each is a block.
 struct Json;
 
 impl<'de> Visitor<'de> for Json {

@@ -226,7 +226,7 @@ proptest! {
     }
 }
 
-/// Names are those of Unicode, with combining marks. A heredoc whose mark is read otherwise would hide a block, or show a false one.
+/// Names may have all letters of Unicode, and combining marks. A heredoc whose mark is read otherwise would hide a block, or show a false one.
 #[test]
 fn the_mark_of_a_heredoc_may_have_combining_marks() {
     let text = "a = <<E\u{301}\nE\n}\nE\u{301}\nb {}\nc\u{301}-1 {}\n";

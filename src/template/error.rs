@@ -21,7 +21,7 @@ pub enum Error {
     #[error("the repository template `{}` has no repository for {}`{provider}`\n  {problem}", printable(.text), of_pattern(.pattern.as_deref()))]
     Provider {
         text: String,
-        /// The pattern of which the provider is only an example.
+        /// The pattern. The provider is only an example of it.
         pattern: Option<Box<ProviderPattern>>,
         provider: Box<ProviderAddr>,
         problem: TemplateProblem,

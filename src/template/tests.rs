@@ -32,7 +32,7 @@ fn repository(text: &str, address: &str) -> Result<String, Error> {
     Ok(repository.to_string())
 }
 
-/// Templates, and the repositories of the providers `OPENTOFU` and `BOOKS`: those of the clients' own code.
+/// Templates, and the repositories that the clients' own code gives for the providers `OPENTOFU` and `BOOKS`.
 const RESULTS: &str = r#"
 reg.io/${hostname}/${namespace}/${type} ==> reg.io/registry.opentofu.org/acme/random ==> reg.io/xn--bcher-kva.example/hashicorp/google-beta
 reg.io/{hostname}/{namespace}/{type} ==> reg.io/registry.opentofu.org/acme/random ==> reg.io/xn--bcher-kva.example/hashicorp/google-beta
@@ -233,7 +233,7 @@ fn both_spellings() {
     }
 }
 
-/// Text that nests or multiplies. The threads of tests have a stack of 2 MiB, as those of the program.
+/// Text that nests or multiplies. The threads of tests have a stack of 2 MiB, as the threads of the program have.
 #[test]
 fn hostile_templates_are_refused_in_time() {
     let nested = |open: &str, core: &str, close: &str, depth: usize| {

@@ -66,7 +66,7 @@ pub enum Error {
     #[error("{}", unproven(*.lacks, .pinned.as_ref()))]
     Unproven {
         lacks: Lacking,
-        /// The pinned keys, of which one had to sign.
+        /// The pinned keys. One of them had to sign.
         pinned: Option<ExpectedKeys>,
     },
     /// A key to be pinned was downloaded over a connection on which an attacker may have replaced it.

@@ -63,7 +63,7 @@ fn named_by(asked_by: Option<&AskedBy>) -> String {
     asked_by.map_or_else(String::new, |asked_by| format!(" (named by {asked_by})"))
 }
 
-/// The keys of which one had to sign.
+/// The keys. One of them had to sign.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExpectedKeys {
     /// The keys, in text that is safe to print: as [`NamedKey`] names them, or by the file that contains them. User ids are there if it is a

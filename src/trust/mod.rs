@@ -413,8 +413,8 @@ impl<L> Verified<Release<L>> {
         lines.filter_map(move |(name, _)| subject.platform_of(name))
     }
 
-    /// Checks that the checksum document also covers these zips, of which only platform and digest are known: those of an OCI index
-    /// into which this release is merged.
+    /// Checks that the checksum document also covers these zips. Only their platform and digest are known: an OCI index
+    /// into which this release is merged has them.
     ///
     /// # Errors
     /// No line covers one of the zips, or there is no checksum document.

@@ -27,7 +27,7 @@ const HEADER: &str = "[[provider]]";
 /// The version with which a key was seen for the first time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstSeen {
-    /// Whose key it is, and of which kind.
+    /// Whose key it is, and its kind.
     pub key: KeyDescription,
     /// The version that it signed.
     pub version: Version,

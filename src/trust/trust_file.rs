@@ -33,9 +33,9 @@ use super::{Error, check_key_file, openpgp};
 pub struct TrustFile {
     /// Where it lies, for errors about the keys that it asks for; empty if that is not known.
     pub path: PathBuf,
-    /// The entries, of which the first that matches a provider applies.
+    /// The entries. The first that matches a provider applies.
     pub entries: Vec<TrustEntry>,
-    /// The block list, of which every entry counts.
+    /// The block list. Every entry counts.
     pub denied: Vec<Denial>,
 }
 

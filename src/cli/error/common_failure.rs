@@ -1,4 +1,4 @@
-//! Failures that are those of a host or a disk, and not of one provider.
+//! Failures of a host or a disk, which are not about one provider.
 
 use std::io;
 use std::mem::{Discriminant, discriminant};

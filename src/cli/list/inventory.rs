@@ -138,7 +138,7 @@ fn print_inventory(
     }));
 }
 
-/// The versions of a provider, and those of them that were read.
+/// The versions of a provider, and what was read of them.
 type Found = (Vec<Version>, Vec<StoredVersion>);
 
 /// Reads the versions of a provider that no lock file names: only their tags without trust options.

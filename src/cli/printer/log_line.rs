@@ -22,7 +22,7 @@ struct About<'a> {
 }
 
 impl Printer {
-    /// Makes every line a line of JSON on stdout, as those of the server that runs.
+    /// Makes every line a line of JSON on stdout, like the lines of a running server.
     pub(in crate::cli) fn into_log(mut self) -> Self {
         self.is_log = true;
         self

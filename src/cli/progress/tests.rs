@@ -25,7 +25,7 @@ fn version(name: &str, version: &str) -> Subject {
     Subject::version(&provider.parse().unwrap(), &version.parse().unwrap())
 }
 
-/// Six versions with four packages each, of which the first two are known and in transfer.
+/// Six versions with four packages each. The first two are known and in transfer.
 fn ledger() -> Ledger {
     let mut ledger = Ledger::of(3);
     for name in ["aws", "azurerm", "google"] {

@@ -61,7 +61,7 @@ pub(in crate::cli) fn refuse_other(endpoint: &Endpoint) -> Result<(), CommandErr
     }
 }
 
-/// A store in the place of a directory of other files.
+/// A store is named where a directory of other files is expected.
 pub(in crate::cli) fn into_store(into: &Path, expected: &str) -> CommandError {
     let message = format!(
         "`{}` is a store\n  expected {expected}",

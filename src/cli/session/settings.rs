@@ -101,7 +101,7 @@ fn parsed(path: &Path) -> Result<config::Settings, CommandError> {
 }
 
 impl Session {
-    /// The store that an option names, or else the settings.
+    /// The store that an option names; without the option, what the settings name.
     pub(in crate::cli) fn store(
         &self,
         named: Option<String>,

@@ -54,7 +54,7 @@ impl NamedBy {
 }
 
 impl Session {
-    /// The trust file of the command line or of a variable, or else that of the mirror file, or else that of the user's settings.
+    /// The trust file: the first that the command line, a variable, the mirror file or the user's settings name.
     pub(in crate::cli) fn trust_path(
         &self,
         arguments: &Trust,

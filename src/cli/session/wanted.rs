@@ -75,7 +75,7 @@ struct Reference {
 }
 
 impl Session {
-    /// The store of these arguments: that of `--from`, or else that of the settings if an argument is no reference.
+    /// The store of these arguments: what `--from` names. Without it, what the settings name, if an argument is no reference.
     pub(in crate::cli) fn store_for(
         &self,
         from: Option<String>,

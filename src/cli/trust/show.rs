@@ -66,7 +66,7 @@ struct Applied {
     pattern: String,
 }
 
-/// Prints the entry, the keys and the rules that apply to one provider. The rules of commands that write a store may differ from those of
+/// Prints the entry, the keys and the rules that apply to one provider. Commands that write a store may have other rules than
 /// commands that read one.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let provider = session.provider(&arguments.provider, "trust show")?;

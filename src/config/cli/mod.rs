@@ -81,7 +81,7 @@ pub enum OciCredentialKind {
 pub struct OciDefaults {
     /// Whether the credential files of other tools are searched.
     pub discover: bool,
-    /// The files to read instead of those of docker and podman. Relative paths are relative to the configuration's directory.
+    /// The files to read instead of the files of docker and podman. Relative paths are relative to the configuration's directory.
     pub files: Option<Vec<String>>,
     /// The helper for repositories that no other credentials match.
     pub helper: Option<HelperName>,

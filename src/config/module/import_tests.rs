@@ -19,7 +19,7 @@ fn an_import_requires_the_provider_of_the_type_in_its_address() {
         ("a_x.y[\"k.[\"]", ["a"; 3]),
         ("/* b_x. */ a_x . y.0", ["a"; 3]),
         ("a_x.resource", ["a"; 3]),
-        // Each client refuses those of the other.
+        // Each client refuses the addresses of the other.
         ("resource.a_x.y", ["a"; 3]),
         ("data.a_x.y[each.key]", ["a"; 3]),
         ("ephemeral.a_x.y", ["a"; 3]),

@@ -1,4 +1,4 @@
-//! Tests of which addresses are stores, and of the repositories that they name.
+//! Tests that say which texts are addresses of stores, and which repositories they name.
 
 use super::*;
 use crate::error::Category;

@@ -97,7 +97,7 @@ fn has_version(directory: &Path) -> bool {
     })
 }
 
-/// Whether bytes are those of an index. Packages are zips, and checksum documents begin with a digit.
+/// Whether bytes are an index. Packages are zips, and checksum documents begin with a digit.
 fn is_index(bytes: &[u8]) -> bool {
     // What is attached to an index names its type, too.
     let media_type = Object::parse(bytes).and_then(|mut manifest| manifest.text("mediaType"));

@@ -19,7 +19,7 @@ impl Layout {
         Ok(entries.next().is_none())
     }
 
-    /// The directory, or the link above it, because of which it is not known whether the repository has versions; `None` if it is just absent.
+    /// The directory, or the link above it, that hides whether the repository has versions; `None` if it is just absent.
     pub(in crate::store) fn incomplete(&self, repository: &Repository) -> Option<PathBuf> {
         let path = self.root().join(repository.as_str());
         if path.is_dir() {

@@ -91,7 +91,7 @@ impl Layout {
         Ok(lock)
     }
 
-    /// Moves the tags of a version together with those of others that are ready.
+    /// Moves the tags of a version, together with the tags of other versions that are ready.
     pub(in crate::store) async fn tag(
         &self,
         repository: &Repository,

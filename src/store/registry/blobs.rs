@@ -21,7 +21,7 @@ use crate::store::{PutError, Requested};
 pub enum Lookup {
     /// Ask first: to send the blob costs more than the question.
     First,
-    /// Upload at once: the repository probably lacks the blob, which is small.
+    /// Upload at once: the blob is small, and the repository probably does not have it.
     Never,
 }
 

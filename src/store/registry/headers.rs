@@ -85,7 +85,7 @@ fn names_user(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
 
-/// The URL of the next page: in `Link` headers, joined by commas, that of `rel=next`, or else the first one, whatever its `rel`
+/// The URL of the next page: in `Link` headers, joined by commas, the one with `rel=next`; without it the first one, whatever its `rel`
 /// ([clients: tag lists](crate::clients#tag-lists)).
 ///
 /// # Errors

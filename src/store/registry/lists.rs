@@ -197,7 +197,7 @@ impl Session {
 }
 
 impl Registry {
-    /// All repositories of a host that it lists, sorted. Names that are not those of repositories are left out.
+    /// All repositories of a host that it lists, sorted. Names that no repository can have are left out.
     ///
     /// # Errors
     /// The registry fails, or it does not list its repositories.

@@ -70,7 +70,7 @@ impl Registry {
         }
     }
 
-    /// Reads credentials again that a registry refuses: those of cloud registries are valid for some hours, and the process runs for weeks. A
+    /// Reads credentials again that a registry refuses: cloud registries issue some that are valid for hours, and the process runs for weeks. A
     /// command that a user waits for should rather fail: a credential helper could ask the user a second time.
     pub fn renewing(self) -> Self {
         Self {

@@ -32,7 +32,7 @@ pub(super) struct Certificates {
 }
 
 impl Certificates {
-    /// Reads the keys of the trust rule and those of the release.
+    /// Reads the keys of the trust rule and of the release.
     ///
     /// # Errors
     /// Too many bytes or keys.

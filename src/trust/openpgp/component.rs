@@ -23,7 +23,7 @@ pub(super) fn signatures(
         .filter(|signature| is_issued_by(signature, owner) && is_about_keys(signature.typ()))
 }
 
-/// How many signatures have to be verified for one: itself, and those of subkeys within it.
+/// How many signatures have to be verified for one: itself, and the signatures of subkeys within it.
 pub(super) fn count(signature: &Signature) -> usize {
     1 + signature.embedded_signatures().count()
 }

@@ -62,7 +62,7 @@ impl RingElement {
 /// A certificate as a ring has it. Nothing in it has been verified.
 #[derive(PartialEq)]
 pub(super) struct CertificateCopy {
-    /// The handles of its keys: the primary key's fingerprint first, then those of all subkeys.
+    /// The handles of its keys: the primary key's fingerprint first, then the fingerprints of all subkeys.
     pub handles: Vec<KeyHandle>,
     /// The primary key, and what belongs to it.
     pub components: Vec<Component>,
