@@ -149,18 +149,6 @@ impl Error {
         }
     }
 
-    /// Whether all requests to the host fail like this one: there is no connection to it.
-    pub fn is_lasting(&self) -> bool {
-        match self {
-            Self::Transport { reason, proxy, .. } => match reason {
-                Reason::Closed => false,
-                Reason::Other(_) => proxy.is_some(),
-                _ => true,
-            },
-            _ => false,
-        }
-    }
-
     /// Whether no HTTP server responded at the address.
     pub(super) fn is_unconnected(&self) -> bool {
         match self {

@@ -42,7 +42,7 @@ impl Printer {
         count: usize,
         names: &BTreeSet<String>,
     ) {
-        let at = failure.host().map(|host| format!(" at {host}"));
+        let at = failure.host.as_ref().map(|host| format!(" at {host}"));
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let colon = if names.is_empty() { "" } else { ": " };
         let text = format!(
