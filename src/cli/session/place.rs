@@ -39,7 +39,7 @@ pub(in crate::cli) fn is_source(text: &str) -> bool {
 
 /// Whether a path is the directory of a store, or is written as the address of a store. The files of a mirror do not belong into either.
 pub(in crate::cli) fn is_store(path: &Path) -> bool {
-    path.to_string_lossy().starts_with("oci-layout:") || Search::of(path).found_layout
+    path.to_string_lossy().starts_with("oci-layout:") || matches!(kind(path), Kind::Store)
 }
 
 /// Refuses to write a store among the files of a release or of a filesystem mirror, whose readers would find them. Other files, such as those
@@ -48,16 +48,12 @@ pub(in crate::cli) fn refuse_other(endpoint: &Endpoint) -> Result<(), CommandErr
     let Some(directory) = endpoint.directory() else {
         return Ok(());
     };
-    match Search::of(directory) {
-        Search {
-            found_layout: false,
-            other: Some(what),
-            ..
-        } => Err(CommandError::usage(format!(
+    match kind(directory) {
+        Kind::Other(what) => Err(CommandError::usage(format!(
             "{} is {what}, and no store\n  expected a directory of layouts, or a new one",
             printable_path(directory)
         ))),
-        _ => Ok(()),
+        Kind::Store | Kind::Unknown => Ok(()),
     }
 }
 
@@ -70,67 +66,45 @@ pub(in crate::cli) fn into_store(into: &Path, expected: &str) -> CommandError {
     CommandError::usage(message).advising("`tfoci copy --to STORE` copies into a store")
 }
 
-/// What a directory is, as far as its first entries tell. A stranger may have put very many into it.
-struct Search {
-    /// The number of entries that may still be looked at.
-    left: usize,
-    /// Whether there is an OCI layout at most three levels below the directory.
-    found_layout: bool,
-    /// What else the directory is: the folder of a release, or a filesystem mirror.
-    other: Option<&'static str>,
+/// What a directory is.
+enum Kind {
+    /// It has an OCI layout, at most three levels below it.
+    Store,
+    /// The folder of a release, or a filesystem mirror: `HOSTNAME/NAMESPACE/TYPE`, then zips or `VERSION/OS_ARCH`.
+    Other(&'static str),
+    Unknown,
 }
 
-impl Search {
-    fn of(directory: &Path) -> Self {
-        let mut search = Self {
-            left: 1_000,
-            found_layout: false,
-            other: None,
-        };
-        search.look_into(directory, &mut Vec::new());
-        search
-    }
-
-    /// Looks into a directory until a layout is found. `path` leads to it from the first one: in a mirror, `HOST/NAMESPACE/TYPE/VERSION`.
-    fn look_into(&mut self, directory: &Path, path: &mut Vec<String>) {
-        self.found_layout = path.len() <= 3 && directory.join("oci-layout").is_file();
-        let entries = std::fs::read_dir(directory).into_iter().flatten();
-        for entry in entries.flatten() {
-            if self.found_layout || self.left == 0 {
-                return;
-            }
-            self.left -= 1;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let is_mirror = match path.len() {
-                3 => is_of_release(&name),
-                4 => name.parse::<Platform>().is_ok() && entry.path().is_dir(),
-                _ => false,
-            };
-            if is_mirror && path.first().is_some_and(|name| is_host(name)) {
-                self.other.get_or_insert("a filesystem mirror");
-            } else if path.is_empty() && is_of_release(&name) {
-                self.other.get_or_insert("the folder of a release");
-            }
-            // Links that lead upwards would have no end.
-            if path.len() < 4 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                path.push(name);
-                self.look_into(&entry.path(), path);
-                path.pop();
-            }
+fn kind(directory: &Path) -> Kind {
+    // A stranger may have put very many entries into it.
+    let mut left = 10_000;
+    let (mut kind, mut level) = (Kind::Unknown, vec![directory.to_owned()]);
+    for depth in 0..=4 {
+        if depth < 4 && level.iter().any(|one| one.join("oci-layout").is_file()) {
+            return Kind::Store;
         }
+        let mut below = Vec::new();
+        let entries = level.iter().filter_map(|one| std::fs::read_dir(one).ok());
+        for entry in entries.flatten().flatten().take(left) {
+            left -= 1;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_zip = name.starts_with("terraform-provider-")
+                && (name.ends_with(".zip") || name.ends_with("_SHA256SUMS"));
+            // Links that lead upwards would have no end.
+            let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            match depth {
+                0 if is_zip => kind = Kind::Other("the folder of a release"),
+                3 if is_zip => kind = Kind::Other("a filesystem mirror"),
+                4 if is_directory && name.parse::<Platform>().is_ok() => {
+                    kind = Kind::Other("a filesystem mirror");
+                }
+                _ => {}
+            }
+            below.extend(is_directory.then(|| entry.path()));
+        }
+        level = below;
     }
-}
-
-/// Whether it is the name of a release's package or checksums.
-fn is_of_release(name: &str) -> bool {
-    name.starts_with("terraform-provider-")
-        && (name.ends_with(".zip") || name.ends_with("_SHA256SUMS"))
-}
-
-/// Whether it is probably the name of a host. Most hosts have a dot or a port; without that, most directories would be hosts.
-fn is_host(name: &str) -> bool {
-    name.contains(['.', '_', ':'])
-        && (name.parse::<Hostname>().is_ok() || Hostname::from_path_segment(name).is_ok())
+    kind
 }
 
 impl Session {
