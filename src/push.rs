@@ -97,7 +97,7 @@ pub async fn push(
         verified.note(note);
     }
     reporter.report(verified.event());
-    let published = publish(&Edition::of(&verified), to, options, reporter).await;
+    let published = publish(Edition::of(&verified), to, options, reporter).await;
     published.map_err(|error| match error {
         publish::Error::Destination(problem) => {
             problem.of(subject.clone(), At::written(to.place()))

@@ -20,7 +20,7 @@ use tfoci::platform::Platforms;
 use tfoci::publish::{self, EvidencePolicy, Existing};
 use tfoci::push;
 use tfoci::release::KeyRing;
-use tfoci::store::{OtherWriters, Registry, RepoMut, Store};
+use tfoci::store::{Registry, RepoMut, Store};
 use tfoci::trust::{Policy, Rule};
 
 use crate::support::judge;
@@ -205,7 +205,7 @@ impl User {
             jobs: Jobs::new(2),
             now: SystemTime::now(),
             rechecks: false,
-            others: OtherWriters::Possible,
+            is_matrix_job: false,
             evidence_policy: EvidencePolicy::of_writing(&request.rule),
             attesting: None,
         };

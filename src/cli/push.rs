@@ -17,7 +17,6 @@ use tfoci::outcome::{At, Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
-use tfoci::store::OtherWriters;
 use tfoci::trust::{self, Deadline, Rule};
 
 use super::Ending;
@@ -295,7 +294,7 @@ fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Opti
         now: SystemTime::now(),
         // A release may be pushed again with the key or the provider manifest that was missing.
         rechecks: false,
-        others: OtherWriters::Likely,
+        is_matrix_job: true,
         evidence_policy: EvidencePolicy {
             always: true,
             ..EvidencePolicy::of_writing(rule)

@@ -31,7 +31,7 @@ use crate::platform::Platforms;
 use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
 use crate::selection::Exclusion;
-use crate::store::{self, Attachment, OtherWriters, RepoMut, StoreBlob};
+use crate::store::{self, Attachment, RepoMut, StoreBlob};
 use crate::trust::Verified;
 use crate::version::Version;
 
@@ -384,7 +384,7 @@ impl<'a> Journey<'a> {
             jobs: jobs.clone(),
             now: trust.now,
             rechecks: false,
-            others: OtherWriters::Possible,
+            is_matrix_job: false,
             attesting: self.options.attester.clone().map(|attester| Attesting {
                 attester,
                 rule: evidence_policy.rule.canonical(),
@@ -394,7 +394,7 @@ impl<'a> Journey<'a> {
         };
         let tags = &self.tags;
         edition.snapshot = Some(Snapshot { tags, index: None });
-        Ok(publish(&edition, &self.to, &options, self.reporter).await?)
+        Ok(publish(edition, &self.to, &options, self.reporter).await?)
     }
 
     /// The outcome for a version that the destination already has, and its index, as far as this can be decided without verifying it; `None` if

@@ -50,7 +50,7 @@ use crate::release::Release;
 use crate::source::{
     self, AvailableVersions, BadEntries, PackageMetadata, ReleaseAnswer, Source, SourcePackage,
 };
-use crate::store::{OtherWriters, RepoMut, StoreBlob};
+use crate::store::{RepoMut, StoreBlob};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Denials, Rule, Verified};
 use crate::version::Version;
@@ -88,7 +88,7 @@ impl Options {
         publish::Options {
             existing: Existing::Merge,
             rechecks,
-            others: OtherWriters::Possible,
+            is_matrix_job: false,
             annotations: BTreeMap::new(),
             dry_run: self.dry_run,
             jobs: self.jobs.clone(),

@@ -377,7 +377,7 @@ impl Missing<'_> {
             attesting: self.target.attesting.clone(),
             ..options.publishing(&task.rule, rechecks)
         };
-        let mut published = publish(&edition, destination, &options, reporter).await?;
+        let mut published = publish(edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {
             Some(stored) => PublishedPackage::of_index(&stored.artifact.index, &self.read),
             None => Vec::new(),

@@ -3,7 +3,7 @@
 use crate::digest::Digest;
 use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, manifests, referrers};
 use crate::outcome::Problem;
-use crate::store::{self, At, Move, OtherWriters, RepoMut, Tagged};
+use crate::store::{self, At, Move, RepoMut, Tagged};
 
 /// How often tfoci tries to add to a list that others change, too.
 const ATTEMPTS: u32 = 8;
@@ -49,7 +49,7 @@ pub(crate) async fn attach<E: From<Problem>>(
             was: was.as_ref(),
         }];
         let nothing = std::future::ready(Ok(()));
-        let moved = to.tag(nothing, &moves, OtherWriters::Possible).await;
+        let moved = to.tag(nothing, &moves, Some(super::LOOK_AGAIN)).await;
         if moved.map_err(Problem::Store)? == Tagged::Moved {
             return Ok(Placed::Added);
         }

@@ -90,7 +90,7 @@ pub(super) async fn plan<B: BlobSource>(
     };
     let warning = decision.warning();
     let keeps = matches!(decision, Decision::Keep | Decision::KeepUncovered { .. });
-    if keeps && !options.moves_both() {
+    if keeps && !edition.moves_both(options) {
         return Ok((None, warning));
     }
     let content = match &edition.evidence {
@@ -101,7 +101,7 @@ pub(super) async fn plan<B: BlobSource>(
     let may_stay_away = was.is_none() && to.takes_evidence() == Some(false);
     let is_there = intact == Some(content.root.expected.digest);
     let moves = match is_there {
-        true => options.moves_both(),
+        true => edition.moves_both(options),
         false => !keeps && !may_stay_away,
     };
     let target = moves.then_some(TagUpdate { tag, was, content });

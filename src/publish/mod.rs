@@ -16,7 +16,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::attestation::Attesting;
 use crate::blob::BlobSource;
@@ -28,7 +28,7 @@ use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{AttachedBlobs, Change, PlatformChange, Problem, Published};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
-use crate::store::{OtherWriters, RepoMut, Tagged};
+use crate::store::{RepoMut, Tagged};
 use crate::trust::Verified;
 
 mod attach;
@@ -61,6 +61,13 @@ pub(crate) use transfer::carried;
 /// all succeed.
 const ATTEMPTS: u32 = 8;
 
+/// The least time until a moved tag is read again, if others may write the version: two processes of one machine take turns of some milliseconds.
+/// `mirror` waits for each version.
+const LOOK_AGAIN: Duration = Duration::from_millis(25);
+/// The least time if others probably write the version just now. A registry that is busy with them holds up a single request for a second. A job of
+/// a matrix waits once.
+const LOOK_AGAIN_IN_COMPANY: Duration = Duration::from_secs(2);
+
 /// The treatment of a version that the repository already has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
@@ -81,8 +88,8 @@ pub struct Options {
     /// Whether a version that the repository has is compared with the source again, although its tag is there. In a directory, its packages are
     /// read too; a registry would take too long, and keeps its bytes.
     pub rechecks: bool,
-    /// Whether others may write the rest of a version of which the release is a part.
-    pub others: OtherWriters,
+    /// Whether this is one of several jobs that probably write parts of one version just now.
+    pub is_matrix_job: bool,
     /// Additional annotations for the index, if one is written.
     pub annotations: BTreeMap<String, String>,
     /// Whether to stop after the plan.
@@ -101,12 +108,6 @@ impl Options {
     /// Whether what the repository has is read, and not only looked up.
     fn reads_everything(&self) -> bool {
         self.existing == Existing::Replace || self.rechecks
-    }
-
-    /// Whether to move both tags, even one that is right just now: another writer replaces the version too, and the tags of two releases must
-    /// not be mixed.
-    fn moves_both(&self) -> bool {
-        self.existing == Existing::Replace && self.others == OtherWriters::Seen
     }
 }
 
@@ -131,6 +132,8 @@ pub struct Edition<'a, B> {
     pub(crate) evidence: Option<ContentGraph<Blob<B>>>,
     /// What was already read of the repository.
     pub(crate) snapshot: Option<Snapshot<'a>>,
+    /// Whether another writer has moved a tag of the version since this one has begun.
+    pub(crate) has_met_others: bool,
 }
 
 impl<'a, B> Edition<'a, B> {
@@ -142,7 +145,19 @@ impl<'a, B> Edition<'a, B> {
             index: None,
             evidence: None,
             snapshot: None,
+            has_met_others: false,
         }
+    }
+
+    /// Whether to move both tags, even one that is right just now: another writer replaces the version too, and the tags of two releases must
+    /// not be mixed.
+    fn moves_both(&self, options: &Options) -> bool {
+        options.existing == Existing::Replace && self.has_met_others
+    }
+
+    /// Whether others probably write the version just now.
+    fn has_company(&self, options: &Options) -> bool {
+        options.is_matrix_job || self.has_met_others
     }
 }
 
@@ -152,7 +167,7 @@ impl<'a, B> Edition<'a, B> {
 /// The existing version forbids it, the store fails, or the bytes of a package are not those that were verified. The version's tag
 /// has then not moved; the tag of its evidence may have.
 pub async fn publish<B: BlobSource>(
-    edition: &Edition<'_, B>,
+    mut edition: Edition<'_, B>,
     to: &RepoMut,
     options: &Options,
     reporter: &Arc<dyn Reporter>,
@@ -164,35 +179,34 @@ pub async fn publish<B: BlobSource>(
         true => None,
         false => to.lock(alone, &**reporter).await?,
     };
+    let subject = edition.subject.clone();
     let warn = |reporter: &Arc<dyn Reporter>, warning| {
-        let subject = edition.subject.clone();
+        let subject = subject.clone();
         reporter.report(Event::Warning { subject, warning });
     };
-    let mut snapshot = edition.snapshot;
     let mut events = Arc::clone(reporter);
     let mut outcomes = TransferOutcomes::new(edition.release.packages.len());
     let (mut refused, mut attests) = (None, false);
     let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
-    let mut options = options.clone();
     loop {
-        let mut publication = plan::make(edition, snapshot.take(), to, &options).await?;
+        let mut publication = plan::make(&edition, to, options).await?;
         if let Some(warning) = publication.warning.take() {
             warn(&events, warning);
         }
-        let changes = changes(edition, &publication, to, &options, &*events).await;
+        let changes = changes(&edition, &publication, to, options, &*events).await;
         if options.dry_run {
-            return predict(edition, &publication, to, (changes, &options), reporter).await;
+            return predict(&edition, &publication, to, (changes, options), reporter).await;
         }
         refused = refused.or(publication.probe(to).await?);
         outcomes
-            .transfer_all(edition, &publication, to, &options.jobs, &events)
+            .transfer_all(&edition, &publication, to, &options.jobs, &events)
             .await?;
         let reads_back = options.reads_everything() && to.refuses_incomplete();
         if reads_back {
             publication.put_manifests(to).await?;
-            read_back(edition, &publication, to).await?;
+            read_back(&edition, &publication, to).await?;
         }
-        attests |= attested(edition, &publication, to, &options, &*events).await?;
+        attests |= attested(&edition, &publication, to, options, &*events).await?;
         let (tagged, refusal) = publication.move_tags(to, reads_back).await?;
         refused = refused.or(refusal);
         if tagged == Tagged::Moved {
@@ -207,12 +221,12 @@ pub async fn publish<B: BlobSource>(
             return Ok(Published {
                 bytes,
                 changes,
-                ..report(edition, &publication, to, (outcomes, attests))
+                ..report(&edition, &publication, to, (outcomes, attests))
             });
         }
         // Do not report the same transfers and warnings again.
         events = Arc::new(());
-        options.others = OtherWriters::Seen;
+        (edition.snapshot, edition.has_met_others) = (None, true);
         if !retry.wait_quietly().await {
             return Err(Problem::Contended { attempts: ATTEMPTS }.into());
         }

@@ -1,11 +1,13 @@
 //! A publication: everything to write for a version, decided before anything is written.
 
+use std::time::Duration;
+
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::{Blob, Change, ContentGraph, Digest, RepoMut, Tag};
 use crate::event::Warning;
 use crate::oci::Part;
-use crate::store::{self, Move, OtherWriters, Tagged};
+use crate::store::{self, Move, Tagged};
 
 /// The number of manifests or documents that are written at once: half of the small requests that one host may receive. An index may refer
 /// to hundreds.
@@ -18,8 +20,8 @@ pub(super) struct Publication<B> {
     pub(super) index: TagUpdate<B>,
     /// Whether the version's tag moves.
     pub(super) moves_index: bool,
-    /// Whether other processes may write the version just now.
-    pub(super) other_writers: OtherWriters,
+    /// The least time until moved tags are read again; `None` if others hardly write the version.
+    pub(super) look_again: Option<Duration>,
     /// The tag of the evidence and the evidence to write; `None` if the repository keeps what it has.
     pub(super) evidence: Option<TagUpdate<B>>,
     /// For each package of the release, in order, whether to deliver it. The repository already has the others.
@@ -101,7 +103,7 @@ impl<B> Publication<B> {
                 below.await?;
                 return Ok((Tagged::Moved, refused));
             }
-            match to.tag(below, &moves, self.other_writers).await {
+            match to.tag(below, &moves, self.look_again).await {
                 // No tag has moved yet, because the evidence comes first.
                 Err(error) if error.is_unsupported_artifact() => {
                     refused = Some(self.leave_out(error)?);

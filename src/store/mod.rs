@@ -125,19 +125,6 @@ pub struct Move<'a> {
     pub was: Option<&'a Digest>,
 }
 
-/// Whether another process may be about to move the same tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OtherWriters {
-    /// As far as is known, only this one writes the version.
-    Unlikely,
-    /// Others may write other parts of the version, as runs of `mirror` for different platforms do.
-    Possible,
-    /// Others probably write other parts of the version just now, as the jobs of a matrix do.
-    Likely,
-    /// Another one has moved a tag of the version since this one has begun.
-    Seen,
-}
-
 /// The outcome of moving tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tagged {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
+use std::time::Duration;
 
 use super::layout::LayoutLock;
 use super::registry::Lookup;
-use super::{Error, Move, OtherWriters, PutError, Repo, Store, Tagged};
+use super::{Error, Move, PutError, Repo, Store, Tagged};
 use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::event::{Reporter, Transfer};
@@ -165,7 +166,8 @@ impl RepoMut {
     }
 
     /// Writes what is `below` some tags, stores manifests and moves the tags to them in the given order, atomically if the store can. Each moves only
-    /// if it still refers to the digest that it was last seen with.
+    /// if it still refers to the digest that it was last seen with. In a registry, moved tags are read again if others may write them too: after
+    /// this time, or a longer one if moving them took long.
     ///
     /// # Errors
     /// The store fails.
@@ -173,7 +175,7 @@ impl RepoMut {
         &self,
         below: impl Future<Output = Result<(), Error>>,
         moves: &[Move<'_>],
-        others: OtherWriters,
+        look_again: Option<Duration>,
     ) -> Result<Tagged, Error> {
         match &self.store {
             Store::Layout(layout) => {
@@ -184,7 +186,7 @@ impl RepoMut {
                 registry
                     .session(&self.name)
                     .await?
-                    .tag(below, moves, others)
+                    .tag(below, moves, look_again)
                     .await
             }
             Store::Bundle(_) => Err(Error::ReadOnly),

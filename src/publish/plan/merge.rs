@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::other_writers;
+use super::look_again;
 use crate::event::Warning;
 use crate::oci::{
     self, Descriptor, EMPTY_BYTES, Index, Part, RawManifest, Tag, TagNames, manifest,
@@ -24,7 +24,7 @@ use crate::publish::{
     Blob, BlobSource, ContentGraph, Digest, Edition, Existing, Expected, Options, Package,
     Platform, Publication, Release, RepoMut, TagUpdate,
 };
-use crate::store::{self, Artifact, At, OtherWriters};
+use crate::store::{self, Artifact, At};
 
 /// The number of packages that are compared with the repository at once: half of the small requests that one host may receive.
 const CONCURRENT_READS: usize = 8;
@@ -59,9 +59,9 @@ pub(super) async fn plan<B: BlobSource>(
     let existing = found.stored;
     let existing = existing.map(|index| to_compare(index, release, options));
     let existing = existing.transpose()?.flatten();
-    let (root, steps) = compare(release, existing.as_ref(), to, options).await?;
+    let (root, steps) = compare(edition, existing.as_ref(), to, options).await?;
     let is_other = was != Some(root.expected.digest);
-    let moves_index = is_other || damage.is_some() || options.moves_both();
+    let moves_index = is_other || damage.is_some() || edition.moves_both(options);
     // tfoci cannot merge into a damaged index. If the release alone gives that same index, it is written again.
     if let Some(error) = damage.filter(|_| is_other && !replaces) {
         return Err(error.into());
@@ -82,7 +82,7 @@ pub(super) async fn plan<B: BlobSource>(
     let delivers = steps.iter().map(|step| step.delivers).collect();
     let missing = steps.into_iter().filter(|step| step.is_missing);
     Ok(Publication {
-        other_writers: other_writers(release, &others, was.as_ref(), tags, options)?,
+        look_again: look_again(edition, &others, was.as_ref(), tags, options)?,
         moves_index,
         is_incomplete,
         delivers,
@@ -144,15 +144,20 @@ async fn plan_evidence<B: BlobSource>(
 
 /// The index that includes the release, and the changes for each of its packages.
 async fn compare<B: BlobSource>(
-    release: &Release<B>,
+    edition: &Edition<'_, B>,
     existing: Option<&Artifact>,
     to: &RepoMut,
     options: &Options,
 ) -> Result<(RawManifest, Vec<PackageStep>), Problem> {
+    let release = edition.release;
     let mut index = existing.map_or_else(Index::default, |artifact| artifact.index.clone());
+    // `mirror` and `copy` trust the index until they meet another writer.
+    let is_checked = !to.refuses_incomplete()
+        || options.reads_everything()
+        || edition.has_company(options);
     let steps = release.packages.iter();
     let steps: Vec<_> = steps
-        .map(|package| step(package, to, existing, options))
+        .map(|package| step(package, to, existing, is_checked, options))
         .collect();
     let steps = stream::iter(steps).buffered(CONCURRENT_READS);
     let mut steps: Vec<PackageStep> = steps.try_collect().await?;
@@ -251,6 +256,7 @@ async fn step<L>(
     package: &Package<L>,
     to: &RepoMut,
     existing: Option<&Artifact>,
+    is_checked: bool,
     options: &Options,
 ) -> Result<PackageStep, Problem> {
     let ours = manifest::build(package.expected, &package.file_name)?;
@@ -265,10 +271,6 @@ async fn step<L>(
     };
     let is_ours = entry.digest == ours.expected.digest.to_string();
     let is_missing = if is_ours {
-        // `mirror` and `copy` trust the index until they meet another writer.
-        let is_checked = !to.refuses_incomplete()
-            || options.reads_everything()
-            || options.others >= OtherWriters::Likely;
         is_checked
             && (!has_manifest(to, entry).await?
                 || lacks(to, &package.expected, Part::Package, options).await?)

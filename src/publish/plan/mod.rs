@@ -6,15 +6,16 @@
 //! | [`merge`] | the release's packages, and the platforms that the repository already has |
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use super::{
-    ATTEMPTS, BlobSource, Digest, Edition, Existing, Options, Platform, Problem, Publication,
-    Release, RepoMut, Snapshot, Tag, Verified,
+    ATTEMPTS, BlobSource, Digest, Edition, Existing, LOOK_AGAIN, LOOK_AGAIN_IN_COMPANY, Options,
+    Platform, Problem, Publication, Release, RepoMut, Snapshot, Tag,
 };
 use crate::http::Retry;
 use crate::oci::reference::version_of;
 use crate::oci::{Descriptor, TagNames};
-use crate::store::{self, OtherWriters};
+use crate::store;
 
 mod merge;
 mod verbatim;
@@ -30,14 +31,14 @@ const LOOKS_WITH_OTHERS: u32 = 6;
 /// its writer may take to write it once more. If it is still the same part, the registry has lost it.
 pub(super) async fn make<B: BlobSource>(
     edition: &Edition<'_, B>,
-    mut snapshot: Option<Snapshot<'_>>,
     to: &RepoMut,
     options: &Options,
 ) -> Result<Publication<B>, Problem> {
-    let most = match options.others {
-        OtherWriters::Likely | OtherWriters::Seen => LOOKS_WITH_OTHERS,
-        OtherWriters::Possible | OtherWriters::Unlikely => LOOKS,
+    let most = match edition.has_company(options) {
+        true => LOOKS_WITH_OTHERS,
+        false => LOOKS,
     };
+    let mut snapshot = edition.snapshot;
     let (mut lost, mut looks) = (None, 0);
     let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
     loop {
@@ -105,15 +106,16 @@ async fn refuse_others<L>(
     }
 }
 
-/// Whether other processes may write the version just now. They may if one of them has written a part of it, perhaps only its evidence, or if its
-/// checksum document lists packages that neither the release nor the `others` in its index are.
-fn other_writers<L>(
-    release: &Verified<Release<L>>,
+/// The least time until moved tags are read again. Others may write the version if one of them has written a part of it, perhaps only its evidence,
+/// or if its checksum document lists packages that neither the release nor the `others` in its index are.
+fn look_again<B>(
+    edition: &Edition<'_, B>,
     others: &[(Platform, &Descriptor)],
     was: Option<&Digest>,
     tags: &TagNames,
     options: &Options,
-) -> Result<OtherWriters, Problem> {
+) -> Result<Option<Duration>, Problem> {
+    let release = edition.release;
     let mut has_rest = release.listed_platforms().filter(|listed| {
         let mut ours = release.packages.iter();
         !ours.any(|package| package.platform == *listed)
@@ -121,10 +123,10 @@ fn other_writers<L>(
     });
     let has_evidence = tags.has(&Tag::of_evidence(&release.version)?);
     let may_meet_one = was.is_some() || has_evidence || has_rest.next().is_some();
-    Ok(match may_meet_one {
-        true => options.others,
-        false => OtherWriters::Unlikely,
-    })
+    Ok(may_meet_one.then(|| match edition.has_company(options) {
+        true => LOOK_AGAIN_IN_COMPANY,
+        false => LOOK_AGAIN,
+    }))
 }
 
 /// The names of a repository's tags.

@@ -33,9 +33,9 @@ pub(super) async fn plan<B: BlobSource>(
     let delivers = !is_there || replaces;
     let (evidence, warning) = evidence(edition, is_same, tags, to, options).await?;
     Ok(Some(Publication {
-        other_writers: super::other_writers(edition.release, &[], was.as_ref(), tags, options)?,
+        look_again: super::look_again(edition, &[], was.as_ref(), tags, options)?,
         // If anything below the tag is missing or damaged, the index is written again too.
-        moves_index: !is_there || options.moves_both(),
+        moves_index: !is_there || edition.moves_both(options),
         is_incomplete: !is_there,
         delivers: vec![delivers; edition.release.packages.len()],
         index: TagUpdate {
@@ -67,7 +67,7 @@ async fn evidence<B: BlobSource>(
         (ours, None) => ours.is_some() && to.takes_evidence() != Some(false),
         (Some(ours), Some(was)) if ours.root.expected.digest == was => {
             let replaces = options.existing == Existing::Replace;
-            options.moves_both()
+            edition.moves_both(options)
                 || !is_whole(to, &tag).await?
                 || replaces && to.evidence(&tag).await.is_err()
         }

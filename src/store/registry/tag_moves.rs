@@ -9,16 +9,9 @@ use super::manifests::{ManifestPut, ManifestRejection, TagTarget};
 use super::session::Session;
 use super::{Error, Move, Tagged};
 use crate::http::Retry;
-use crate::store::OtherWriters;
 
 /// How many times as long as this writer a concurrent one may take to move a tag. Of requests that take 10 to 30 ms, a few take half a second.
 const SLOWER: u32 = 4;
-/// The least time until a moved tag is read again, if others may write the version: two processes of one machine take turns of some milliseconds.
-/// `mirror` waits for each version.
-const WAIT_FOR_POSSIBLE: Duration = Duration::from_millis(25);
-/// The least time if others probably write the version just now. A registry that is busy with them holds up a single request for a second. A job of
-/// a matrix waits once.
-const WAIT_FOR_LIKELY: Duration = Duration::from_secs(2);
 /// The most time until a moved tag is read again, even if moving it took longer. Jobs should end.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
@@ -29,7 +22,7 @@ impl Session {
         &self,
         below: impl Future<Output = Result<(), Error>>,
         moves: &[Move<'_>],
-        others: OtherWriters,
+        look_again: Option<Duration>,
     ) -> Result<Tagged, Error> {
         let before = Instant::now();
         let count = self.cache().takes_evidence.map_or(1, |_| moves.len());
@@ -43,12 +36,7 @@ impl Session {
         }
         // Most registries ignore `If-Match`, so a concurrent writer is noticed only now. It may have read the tag just before it moved, and takes
         // about as long to move it as this one did. Waiting for each version would make `mirror` of many small packages a third slower.
-        let least = match others {
-            OtherWriters::Unlikely => None,
-            OtherWriters::Possible => Some(WAIT_FOR_POSSIBLE),
-            OtherWriters::Likely | OtherWriters::Seen => Some(WAIT_FOR_LIKELY),
-        };
-        if let Some(least) = least {
+        if let Some(least) = look_again {
             let move_of_another = before.elapsed() * SLOWER;
             tokio::time::sleep(move_of_another.clamp(least, LONGEST_WAIT)).await;
         }
