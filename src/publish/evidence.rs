@@ -1,24 +1,13 @@
 //! Decides which evidence a version has after publishing.
 //!
-//! | in the store | outcome |
-//! | --- | --- |
-//! | none | the release's evidence is written |
-//! | proves every zip of the index under the rule, with the release's key and no weaker status | it is kept |
-//! | proves every zip, but only by checksums, by another key or by an older copy of the key, and the release is signed | the release's, if it covers every zip too |
-//! | proves every zip, but lacks the key that the release has, or the protocols of its manifest | the release's, if it covers every zip too |
-//! | is signed by another key | as in the other rows; a warning names both keys |
-//! | has a newer copy of the key | as in the other rows; the newer copy stays |
-//! | cannot be read, breaks the rule, or does not prove every zip | the release's, if it proves all and is not weaker; else an error |
-//!
-//! Weaker evidence is written only with `--existing replace` and only if the policy accepts it; tfoci then prints a warning. See
-//! [`super::existing`].
+//! If the store has none, the release's evidence is written; otherwise [`super::existing`] decides. A newer copy of the key that the store has stays.
 //!
 //! Some registries accept only known media types, and so refuse evidence. tfoci then publishes the provider without it, and
 //! warns that readers will see `unverified`.
 
 use std::cmp::Ordering;
 
-use super::existing::{Candidate, Decision, ExistingEvidence};
+use super::existing::ExistingEvidence;
 use super::{
     Blob, BlobSource, ContentGraph, Digest, Edition, Options, Package, Platform, Problem, Release,
     RepoMut, Tag, TagUpdate, Verified,
@@ -49,7 +38,6 @@ pub(super) async fn plan<B: BlobSource>(
     to: &RepoMut,
     options: &Options,
 ) -> Result<(Option<TagUpdate<B>>, Option<Warning>), Problem> {
-    let (policy, now) = (&options.evidence_policy, options.now);
     let Question {
         tags,
         packages,
@@ -58,39 +46,30 @@ pub(super) async fn plan<B: BlobSource>(
     } = question;
     let release = edition.release;
     let tag = Tag::of_evidence(&release.version)?;
-    let subject = (&release.provider, &release.version);
-    let existing_evidence = match tags.has(&tag) {
+    let stored = match tags.has(&tag) {
         false => None,
-        true => ExistingEvidence::read(to, subject, packages, policy, now).await?,
+        true => ExistingEvidence::read(to, release, packages, options).await?,
     };
-    let stored = existing_evidence.as_ref();
-    let was = stored.map(|one| one.at);
-    let intact = stored.filter(|one| one.is_intact).map(|one| one.at);
-    let age = stored.and_then(|one| one.compare_key(edition, now));
-    let key = stored.and_then(|one| one.keys.clone());
-    // A release from another store may have no evidence. Then existing evidence must cover all zips.
-    let candidate = release.checksums.is_some().then(|| Candidate {
-        authentication: release.authentication(),
-        has_key: release.certificate().is_some(),
-        has_newer_key: age == Some(Ordering::Greater),
-        protocols: &release.protocols,
-        covers: release.covers(zips.iter().map(|(platform, zip)| (platform, zip))),
-        is_preferred,
-    });
-    let decision = match (existing_evidence, candidate) {
-        (Some(existing_evidence), candidate) => {
-            existing_evidence.against(candidate, &zips, options.existing, policy)?
+    let was = stored.as_ref().map(|one| one.at);
+    let is_intact = stored.as_ref().is_some_and(|one| one.is_intact);
+    let key = stored.as_ref().and_then(|one| one.keys.clone());
+    let age = stored
+        .as_ref()
+        .and_then(|one| one.compare_key(edition, options.now));
+    let (replaces, warning) = match stored {
+        Some(stored) => {
+            let offers = (is_preferred, age == Some(Ordering::Greater));
+            stored.against(edition, offers, &zips, options)?
         }
-        (None, None) => Decision::Keep,
-        (None, Some(candidate)) => {
-            let covers = candidate.covers;
+        // A release from another store may have no evidence.
+        None if release.checksums.is_none() => (false, None),
+        None => {
+            let covers = release.covers(zips.iter().map(|(platform, zip)| (platform, zip)));
             covers.map_err(|source| Problem::Uncovered { source })?;
-            Decision::Replace
+            (true, None)
         }
     };
-    let warning = decision.warning();
-    let keeps = matches!(decision, Decision::Keep | Decision::KeepUncovered { .. });
-    if keeps && !edition.moves_both(options) {
+    if !replaces && !edition.moves_both(options) {
         return Ok((None, warning));
     }
     let content = match &edition.evidence {
@@ -99,10 +78,10 @@ pub(super) async fn plan<B: BlobSource>(
     };
     // If the store has refused evidence before, do not send it again; one warning is enough.
     let may_stay_away = was.is_none() && to.takes_evidence() == Some(false);
-    let is_there = intact == Some(content.root.expected.digest);
+    let is_there = is_intact && was == Some(content.root.expected.digest);
     let moves = match is_there {
         true => edition.moves_both(options),
-        false => !keeps && !may_stay_away,
+        false => replaces && !may_stay_away,
     };
     let target = moves.then_some(TagUpdate { tag, was, content });
     Ok((target, warning))

@@ -6,18 +6,15 @@
 use std::cmp::Ordering;
 use std::time::SystemTime;
 
-use super::{Digest, Edition, Existing, Platform, Problem, RepoMut, Tag, Verified};
-use crate::address::ProviderAddr;
-use crate::authentication::{Authentication, Status};
+use super::{Digest, Edition, Existing, Options, Platform, Problem, RepoMut, Tag, Verified};
+use crate::authentication::Status;
 use crate::event::Warning;
-use crate::fingerprint::Fingerprint;
 use crate::oci::Evidence;
 use crate::prove::{compare, prove};
 use crate::release::{Package, Protocols, Release};
 use crate::store::{At, artifact};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, SignatureErrorKind};
-use crate::version::Version;
 
 /// What stored evidence must prove.
 #[derive(Clone, Debug)]
@@ -43,19 +40,6 @@ impl EvidencePolicy {
             always: false,
         }
     }
-
-    /// Checks a release against the rule.
-    ///
-    /// # Errors
-    /// The release does not verify.
-    async fn check<L: Clone + Send + 'static>(
-        &self,
-        release: Release<L>,
-        now: SystemTime,
-    ) -> Result<Verified<Release<L>>, Problem> {
-        let proof = prove(release, &self.rule, now).await;
-        proof.map_err(|source| Problem::Evidence { source })
-    }
 }
 
 /// The evidence of a version in the repository.
@@ -69,74 +53,21 @@ pub(super) struct ExistingEvidence {
     pub(super) keys: Option<Vec<u8>>,
     /// The plugin protocols that it states.
     protocols: Protocols,
-    /// The highest status that it may have; a replacement must have at least this one.
-    claim: ClaimedStatus,
+    /// The highest status that it may have, which a replacement must have too; `None` if its manifest cannot be read.
+    claim: Option<Status>,
     /// The verified evidence, or why it does not verify.
     proof: Result<Verified<Release<()>>, Problem>,
 }
 
-/// The status that evidence may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ClaimedStatus {
-    Known(Status),
-    /// Its manifest cannot be read.
-    Unknown,
-}
-
-/// The release's evidence, which may replace the repository's.
-#[derive(Debug)]
-pub(super) struct Candidate<'a> {
-    /// The status and key of the release.
-    pub(super) authentication: &'a Authentication,
-    /// Whether it has the key that signed the release.
-    pub(super) has_key: bool,
-    /// Whether its copy of that key is newer than the repository's: its owner has signed it again.
-    pub(super) has_newer_key: bool,
-    /// The plugin protocols of the release.
-    pub(super) protocols: &'a Protocols,
-    /// Whether it proves every zip of the index to write.
-    pub(super) covers: Result<(), trust::Error>,
-    /// Whether it replaces existing evidence of the same status.
-    pub(super) is_preferred: bool,
-}
-
-/// The treatment of existing evidence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Decision {
-    Keep,
-    /// Keep it, although the release's checksums do not cover the repository's package for this platform.
-    KeepUncovered {
-        platform: Platform,
-    },
-    Replace,
-    /// Replace the signature by that of another key: readers who pinned the old key will refuse the version.
-    ReplaceSigner {
-        /// The old key.
-        from: String,
-        /// The new key.
-        to: Fingerprint,
-    },
-    /// Replace its key by a newer copy of it.
-    RenewKey(Fingerprint),
-    /// Replace it, although the new evidence proves less.
-    Weaken {
-        /// The status that it may have had; `None` if unknown.
-        from: Option<Status>,
-        /// The status of the new evidence.
-        to: Status,
-    },
-}
-
 impl ExistingEvidence {
     /// Reads the evidence of a version, and verifies `packages` with it; `None` if there is none.
-    pub(super) async fn read(
+    pub(super) async fn read<L>(
         repo: &RepoMut,
-        (provider, version): (&ProviderAddr, &Version),
+        release: &Release<L>,
         packages: Vec<Package<()>>,
-        evidence_policy: &EvidencePolicy,
-        now: SystemTime,
+        options: &Options,
     ) -> Result<Option<Self>, Problem> {
-        let tag = Tag::of_evidence(version)?;
+        let tag = Tag::of_evidence(&release.version)?;
         let stored = match repo.evidence(&tag).await {
             Ok(None) => return Ok(None),
             Ok(Some(stored)) => stored,
@@ -144,108 +75,110 @@ impl ExistingEvidence {
                 let Some(at) = repo.digest(&tag).await? else {
                     return Ok(None);
                 };
-                let claim = match repo.manifest(At::Tag(&tag)).await {
-                    Ok(Some(raw)) => {
-                        Evidence::read(&raw).map_or(ClaimedStatus::Unknown, ClaimedStatus::of)
-                    }
-                    _ => ClaimedStatus::Unknown,
-                };
+                let raw = repo.manifest(At::Tag(&tag)).await.ok().flatten();
+                let parts = raw.and_then(|raw| Evidence::read(&raw).ok());
                 return Ok(Some(Self {
                     at,
                     is_intact: false,
                     keys: None,
                     protocols: Protocols::default(),
-                    claim,
+                    claim: parts.as_ref().map(claimed),
                     proof: Err(Problem::Unreadable(error)),
                 }));
             }
             // Evidence that cannot be read at the moment may prove more than its replacement.
             Err(error) => return Err(error.into()),
         };
-        let claim = ClaimedStatus::of(stored.evidence.clone());
+        let claim = claimed(&stored.evidence);
         let keys = stored.evidence.keys.clone();
         let protocols = stored.evidence.protocols.clone();
+        let (provider, version) = (&release.provider, &release.version);
         let release = artifact::release(provider, version, packages, Some(stored.evidence));
-        let proof = evidence_policy.check(release, now).await;
-        let claim = match &proof {
-            Ok(verified) => ClaimedStatus::Known(verified.authentication().status),
-            Err(_) => claim,
-        };
+        let proof = prove(release, &options.evidence_policy.rule, options.now).await;
         Ok(Some(Self {
             at: stored.raw.expected.digest,
             is_intact: true,
             keys,
             protocols,
-            claim,
-            proof,
+            claim: Some(match &proof {
+                Ok(verified) => verified.authentication().status,
+                Err(_) => claim,
+            }),
+            proof: proof.map_err(|source| Problem::Evidence { source }),
         }))
     }
 
-    /// Compares the existing evidence with the candidate; `zips` are those of the index to write.
+    /// Whether the evidence of an edition replaces this one, and what to tell the user about it. `zips` are those of the index to write.
+    ///
+    /// | this one | the edition's | kept |
+    /// | --- | --- | --- |
+    /// | proves every zip | is none | always |
+    /// | proves every zip | does not prove every zip | unless the version is replaced, which is an error |
+    /// | proves every zip | proves less | unless the version is replaced, and the policy accepts less |
+    /// | proves every zip | proves as much | if the edition has the same key, and nothing more |
+    /// | proves every zip | proves more | never |
+    /// | does not | proves every zip, and no less than this one claims or the policy accepts | never |
+    /// | does not | anything else | an error |
     ///
     /// # Errors
-    /// It does not prove the zips, and there is no candidate that may replace it.
-    pub(super) fn against(
+    /// It does not prove the zips, and there is no evidence that may replace it.
+    pub(super) fn against<B>(
         self,
-        candidate: Option<Candidate<'_>>,
+        edition: &Edition<'_, B>,
+        (is_preferred, has_newer_key): (bool, bool),
         zips: &[(Platform, Digest)],
-        existing: Existing,
-        evidence_policy: &EvidencePolicy,
-    ) -> Result<Decision, Problem> {
+        options: &Options,
+    ) -> Result<(bool, Option<Warning>), Problem> {
+        let release = edition.release;
+        let zips = zips.iter().map(|(platform, zip)| (platform, zip));
         let signer = self.signer();
-        let is_richer = candidate
-            .as_ref()
-            .is_some_and(|one| self.lacks_what_is_in(one));
+        let is_richer = has_newer_key || self.lacks_what_is_in(release);
         let proven = self.proof.and_then(|verified| {
-            let covers = verified.covers(zips.iter().map(|(platform, zip)| (platform, zip)));
+            let covers = verified.covers(zips.clone());
             covers.map_err(|source| Problem::Uncovered { source })?;
             Ok(verified.authentication().clone())
         });
-        let Some(candidate) = candidate else {
-            return proven.map(|_| Decision::Keep);
-        };
-        let replaces = existing == Existing::Replace;
-        let may_weaken = replaces && evidence_policy.allows_less;
-        let offered = candidate.authentication;
+        if release.checksums.is_none() {
+            return proven.map(|_| (false, None));
+        }
+        let offered = release.authentication();
+        let covers = release.covers(zips.clone());
+        let replaces = options.existing == Existing::Replace;
+        let may_weaken = replaces && options.evidence_policy.allows_less;
         if let Ok(stored) = &proven {
             // If different keys made two good signatures, the release's counts: it was verified just now.
             let has_same_key = stored.fingerprint == offered.fingerprint;
-            let stays = match stored.status.cmp(&offered.status) {
-                _ if candidate.covers.is_err() && !replaces => true,
-                Ordering::Greater => !may_weaken,
-                Ordering::Equal => {
-                    has_same_key && !candidate.is_preferred && !is_richer && !replaces
-                }
-                Ordering::Less => false,
+            let is_kept = match offered.status.cmp(&stored.status) {
+                _ if covers.is_err() && !replaces => true,
+                Ordering::Less => !may_weaken,
+                Ordering::Equal => has_same_key && !is_preferred && !is_richer && !replaces,
+                Ordering::Greater => false,
             };
-            if stays {
-                return Ok(match candidate.covers {
-                    Err(trust::Error::Uncovered { platform, .. }) => {
-                        Decision::KeepUncovered { platform }
-                    }
-                    _ => Decision::Keep,
-                });
+            if is_kept {
+                let platform = match covers {
+                    Err(trust::Error::Uncovered { platform, .. }) => Some(platform),
+                    _ => None,
+                };
+                let warning = platform.map(|platform| Warning::KeepsChecksums { platform });
+                return Ok((false, warning));
             }
         }
-        let weakens = match self.claim {
-            ClaimedStatus::Known(status) => status > offered.status,
-            ClaimedStatus::Unknown => offered.status != Status::Signed,
-        };
-        let (from, to) = (self.claim.status(), offered.status);
+        let (from, to) = (self.claim, offered.status);
+        let weakens = from.map_or(to != Status::Signed, |from| from > to);
         if weakens && !may_weaken {
             let (stored, offered) = (from, to);
             return Err(Problem::Weaker { stored, offered });
         }
-        let covers = candidate.covers;
         covers.map_err(|source| Problem::Uncovered { source })?;
-        Ok(match (weakens, signer, offered.fingerprint.clone()) {
-            (true, _, _) => Decision::Weaken { from, to },
-            (false, Some(from), Some(to)) if from != to.to_string() => {
-                Decision::ReplaceSigner { from, to }
+        let warning = match (signer, offered.fingerprint.clone()) {
+            _ if weakens => Some(Warning::WeakerEvidence { from, to }),
+            (Some(from), Some(to)) if from != to.to_string() => {
+                Some(Warning::OtherSigner { from, to })
             }
-            (false, _, Some(key)) if candidate.has_newer_key => Decision::RenewKey(key),
-            (false, _, _) => Decision::Replace,
-        })
+            (_, Some(key)) if has_newer_key => Some(Warning::NewerKey(key)),
+            _ => None,
+        };
+        Ok((true, warning))
     }
 
     /// Compares the copies that an edition and this evidence have of the edition's key, by when its owner last signed it; `None` if one of them is
@@ -284,60 +217,23 @@ impl ExistingEvidence {
         }
     }
 
-    /// Whether a candidate has the key, a newer copy of it, or the protocols of a manifest, that this evidence lacks.
-    fn lacks_what_is_in(&self, candidate: &Candidate<'_>) -> bool {
+    /// Whether a release has the key or the protocols of a manifest that this evidence lacks.
+    fn lacks_what_is_in<B>(&self, release: &Verified<Release<B>>) -> bool {
         // What a manifest states is better than what was assumed without one.
         let is_assumed = self.protocols == Protocols::default();
-        let is_same = *candidate.protocols == self.protocols;
-        let has_key = self.keys.is_some();
-        let loses_key = has_key && !candidate.has_key;
+        let is_same = release.protocols == self.protocols;
+        let (has_key, offers_key) = (self.keys.is_some(), release.certificate().is_some());
         // Evidence without a key verifies for readers with a key file. Readers who pin a fingerprint need the key itself.
-        candidate.has_key && !has_key && (is_same || is_assumed)
-            || candidate.has_newer_key
-            || is_assumed && !is_same && !loses_key
+        offers_key && !has_key && (is_same || is_assumed)
+            || is_assumed && !is_same && (offers_key || !has_key)
     }
 }
 
-impl ClaimedStatus {
-    /// The status that evidence with these parts would have if it verified.
-    fn of<D>(evidence: Evidence<D>) -> Self {
-        let Evidence {
-            checksums,
-            signature,
-            keys,
-            ..
-        } = evidence;
-        Self::Known(match (checksums, signature, keys) {
-            (Some(_), Some(_), Some(_)) => Status::Signed,
-            (Some(_), _, _) => Status::Checksum,
-            _ => Status::Unverified,
-        })
-    }
-
-    fn status(self) -> Option<Status> {
-        match self {
-            Self::Known(status) => Some(status),
-            Self::Unknown => None,
-        }
-    }
-}
-
-impl Decision {
-    pub(super) fn warning(&self) -> Option<Warning> {
-        match self {
-            Self::Keep | Self::Replace => None,
-            Self::KeepUncovered { platform } => Some(Warning::KeepsChecksums {
-                platform: platform.clone(),
-            }),
-            Self::ReplaceSigner { from, to } => Some(Warning::OtherSigner {
-                from: from.clone(),
-                to: to.clone(),
-            }),
-            Self::RenewKey(key) => Some(Warning::NewerKey(key.clone())),
-            Self::Weaken { from, to } => Some(Warning::WeakerEvidence {
-                from: *from,
-                to: *to,
-            }),
-        }
+/// The status that evidence with these parts would have if it verified.
+fn claimed<D>(evidence: &Evidence<D>) -> Status {
+    match (&evidence.checksums, &evidence.signature, &evidence.keys) {
+        (Some(_), Some(_), Some(_)) => Status::Signed,
+        (Some(_), _, _) => Status::Checksum,
+        _ => Status::Unverified,
     }
 }

@@ -152,9 +152,8 @@ async fn compare<B: BlobSource>(
     let release = edition.release;
     let mut index = existing.map_or_else(Index::default, |artifact| artifact.index.clone());
     // `mirror` and `copy` trust the index until they meet another writer.
-    let is_checked = !to.refuses_incomplete()
-        || options.reads_everything()
-        || edition.has_company(options);
+    let is_checked =
+        !to.refuses_incomplete() || options.reads_everything() || edition.has_company(options);
     let steps = release.packages.iter();
     let steps: Vec<_> = steps
         .map(|package| step(package, to, existing, is_checked, options))
