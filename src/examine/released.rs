@@ -10,14 +10,14 @@ use crate::outcome::Problem;
 use crate::platform::Platforms;
 use crate::prove::prove;
 use crate::release::Release;
-use crate::source::{self, AvailableVersion, PackageMetadata, ReleaseAnswer, Source};
+use crate::source::{self, AvailableVersion, ReleaseAnswer, Source, SourcePackage};
 use crate::store::Repo;
 use crate::trust::{Rule, Verified};
 
 /// A release of a source, before it is verified.
 pub struct Released {
     /// The packages of the requested platforms only.
-    pub release: Release<PackageMetadata>,
+    pub release: Release<SourcePackage>,
     /// The `h1` of packages of any platform, as the source reports them. No signature covers them.
     pub reported: BTreeSet<PackageHash>,
 }
@@ -60,7 +60,7 @@ impl Released {
         self,
         rule: &Rule,
         now: SystemTime,
-    ) -> Result<Verified<Release<PackageMetadata>>, Problem> {
+    ) -> Result<Verified<Release<SourcePackage>>, Problem> {
         Ok(prove(self.release, rule, now).await?)
     }
 }

@@ -48,7 +48,7 @@ use crate::prove::prove;
 use crate::publish::{self, EvidencePolicy, Existing, PackageBlob};
 use crate::release::Release;
 use crate::source::{
-    self, AvailableVersions, BadEntries, PackageMetadata, ReleaseAnswer, Source, SourcePackage,
+    self, AvailableVersions, BadEntries, ReleaseAnswer, Source, SourcePackage,
 };
 use crate::store::{RepoMut, StoreBlob};
 use crate::trust::rule::Unsigned;
@@ -412,7 +412,7 @@ impl<'a> Journey<'a> {
         missing: &[Missing<'_>],
     ) -> Result<
         (
-            Option<Verified<Release<PackageMetadata>>>,
+            Option<Verified<Release<SourcePackage>>>,
             BTreeMap<Platform, String>,
         ),
         Failure,
@@ -453,8 +453,8 @@ impl<'a> Journey<'a> {
 
     async fn verify(
         &self,
-        release: Release<PackageMetadata>,
-    ) -> Result<Verified<Release<PackageMetadata>>, trust::Error> {
+        release: Release<SourcePackage>,
+    ) -> Result<Verified<Release<SourcePackage>>, trust::Error> {
         let (rule, now) = (&self.task.rule, self.options.now);
         let locked = self.task.locked.get(&release.version);
         // The lock file replaces the signature that this source cannot have. With pinned keys, a signature by one of them is required.
@@ -483,7 +483,7 @@ impl<'a> Journey<'a> {
     /// Copies the missing packages from the source into the first destination that takes them, and from there into the others.
     async fn copy(
         &self,
-        release: Verified<Release<PackageMetadata>>,
+        release: Verified<Release<SourcePackage>>,
         missing: Vec<Missing<'_>>,
         done: &mut Vec<Outcome>,
     ) {

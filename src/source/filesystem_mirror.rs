@@ -18,7 +18,7 @@ use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::{AvailableVersion, AvailableVersions, PackageMetadata, ReleaseAnswer};
+use super::{AvailableVersion, AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::archive::{Archive, Limits};
 use crate::blob::File;
@@ -380,7 +380,7 @@ impl FilesystemMirror {
                 file_name: canonical_file_name(provider, version.version(), &one.platform),
                 platform: one.platform,
                 expected: location.expected,
-                location: PackageMetadata::Complete(location.into()),
+                location: location.into(),
             });
         }
         let release = Release::unproven(provider, version.version(), packages);

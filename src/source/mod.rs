@@ -43,7 +43,7 @@ pub use crate::protocol::provider_registry::BadEntries;
 pub use auth::AuthTried;
 pub use error::{Contradiction, Document, Error};
 pub use fetch::{Access, RequestLimits};
-pub use package::{PackageMetadata, complete};
+pub use package::complete;
 pub use source_package::SourcePackage;
 
 /// A place that providers are mirrored from.
@@ -195,7 +195,7 @@ pub struct AvailableVersion {
 #[derive(Clone, Debug)]
 pub struct ReleaseAnswer {
     /// The documents and packages; `None` if there are no packages.
-    pub release: Option<Release<PackageMetadata>>,
+    pub release: Option<Release<SourcePackage>>,
     /// Platforms without a package that were requested or that the source lists, and what the source says of each.
     pub absent: BTreeMap<Platform, String>,
     /// The `h1` of packages of any platform, as the source reports them. No signature covers them.
@@ -210,7 +210,7 @@ pub fn unexplained(platforms: impl IntoIterator<Item = Platform>) -> BTreeMap<Pl
 
 impl ReleaseAnswer {
     /// Builds the answer. Requested platforms without a package in the release are absent.
-    fn of(requested: Option<&[Platform]>, release: Release<PackageMetadata>) -> Self {
+    fn of(requested: Option<&[Platform]>, release: Release<SourcePackage>) -> Self {
         let packages = &release.packages;
         let is_absent = |asked: &&Platform| packages.iter().all(|one| one.platform != **asked);
         let requested = requested.unwrap_or_default().iter();

@@ -21,8 +21,8 @@ use super::auth::RequestAuth;
 use super::error::{Contradiction, Document, Error};
 use super::fetch::{self, Access};
 use super::location::RemoteMetadata;
-use super::package::{self, PackageMetadata};
-use super::{AvailableVersion, AvailableVersions, ReleaseAnswer};
+use super::package;
+use super::{AvailableVersion, AvailableVersions, ReleaseAnswer, SourcePackage};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Anchor;
 use crate::hash::PackageHash;
@@ -312,20 +312,14 @@ impl NetworkMirror {
             .cloned();
         let mut downloaded = package::resolve(unknown.collect()).await?.into_iter();
         let packages = all_metadata.into_iter().filter_map(|(platform, metadata)| {
-            let (expected, location) = match metadata.digest {
-                Some(digest) => (
-                    Expected { digest, size: 0 },
-                    PackageMetadata::Remote(Box::new(metadata)),
-                ),
-                None => {
-                    let package = downloaded.next()?;
-                    (package.expected, PackageMetadata::Complete(package))
-                }
+            let location = match metadata.digest {
+                Some(digest) => SourcePackage::remote(metadata, Expected { digest, size: 0 }),
+                None => downloaded.next()?,
             };
             Some(Package {
                 file_name: canonical_file_name(provider, version.version(), &platform),
                 platform,
-                expected,
+                expected: location.expected,
                 location,
             })
         });

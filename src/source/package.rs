@@ -27,42 +27,31 @@ use crate::trust::Verified;
 /// the limits of the HTTP client.
 const CONCURRENT_PACKAGES: usize = 8;
 
-/// The metadata of a package before it is requested.
-#[derive(Clone, Debug)]
-pub enum PackageMetadata {
-    /// A package at a URL. Its size or digest may be unknown.
-    Remote(Box<RemoteMetadata>),
-    /// A package of known size and digest.
-    Complete(SourcePackage),
-}
-
-/// Completes the metadata of verified packages before they are transferred.
+/// Finds out the sizes that the source does not tell, before verified packages are transferred.
 ///
 /// # Errors
 /// A package does not exist, or cannot be requested.
 pub async fn complete(
-    release: Verified<Release<PackageMetadata>>,
+    release: Verified<Release<SourcePackage>>,
 ) -> Result<Verified<Release<SourcePackage>>, Error> {
-    let remote = release.packages.iter();
-    let remote = remote.filter_map(|package| match &package.location {
-        PackageMetadata::Remote(remote) => Some(RemoteMetadata::clone(remote)),
-        PackageMetadata::Complete(_) => None,
-    });
-    let mut found = resolve(remote.collect()).await?.into_iter();
-    let packages = release.packages.iter();
-    let packages = packages.filter_map(|package| match &package.location {
-        PackageMetadata::Remote(_) => found.next(),
-        PackageMetadata::Complete(package) => Some(package.clone()),
-    });
-    let packages = packages.map(|package| {
+    let remote = release
+        .packages
+        .iter()
+        .filter_map(|one| one.location.metadata());
+    let mut found = resolve(remote.cloned().collect()).await?.into_iter();
+    let packages = release.packages.iter().filter_map(|one| {
+        let package = match one.location.metadata() {
+            Some(_) => found.next()?,
+            None => one.location.clone(),
+        };
         let size = package.expected.size;
-        (package, size)
+        Some((package, size))
     });
     let packages: Vec<_> = packages.collect();
     Ok(release.located(packages))
 }
 
-/// Like [`complete`], for packages at URLs.
+/// Finds out the sizes and digests of packages at URLs.
 pub(super) async fn resolve(
     all_metadata: Vec<RemoteMetadata>,
 ) -> Result<Vec<SourcePackage>, Error> {
@@ -132,7 +121,12 @@ impl RemoteMetadata {
         let digest = self.digest.unwrap_or(found.digest);
         let expected = Expected { digest, ..found };
         if !keeps {
-            return Ok(SourcePackage::remote(self, expected));
+            let metadata = Self {
+                digest: Some(digest),
+                size: Some(expected.size),
+                ..self
+            };
+            return Ok(SourcePackage::remote(metadata, expected));
         }
         let _permit = permit;
         Ok(SourcePackage {

@@ -10,7 +10,7 @@ use crate::disk;
 use crate::disk::temp_file::{Permit, TempFile};
 use crate::release::Expected;
 
-/// A package of a source, of known size and digest.
+/// A package of a source. Until it is [complete](super::complete), its size is 0 if the source does not tell it.
 #[derive(Clone, Debug)]
 pub struct SourcePackage {
     pub(super) bytes: PackageBytes,
@@ -36,6 +36,14 @@ impl SourcePackage {
     pub(super) fn remote(metadata: RemoteMetadata, expected: Expected) -> Self {
         let bytes = PackageBytes::Remote(Box::new(metadata));
         Self { bytes, expected }
+    }
+
+    /// Where it is, unless it is on this machine.
+    pub(super) fn metadata(&self) -> Option<&RemoteMetadata> {
+        match &self.bytes {
+            PackageBytes::Remote(metadata) => Some(metadata),
+            _ => None,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::mirror::selection::Selected;
 use crate::outcome::Problem;
 use crate::platform::{Platform, Platforms};
 use crate::release::Release;
-use crate::source::{AvailableVersion, AvailableVersions, BadEntries, PackageMetadata, Source};
+use crate::source::{AvailableVersion, AvailableVersions, BadEntries, Source, SourcePackage};
 use crate::store::StoreBlob;
 use crate::trust::Verified;
 use crate::version::Version;
@@ -71,7 +71,7 @@ impl Journey<'_> {
     fn changed(
         &self,
         stored: &Examined<StoreBlob>,
-        release: &Verified<Release<PackageMetadata>>,
+        release: &Verified<Release<SourcePackage>>,
         of_keys: &mut Vec<Finding>,
     ) -> Vec<Finding> {
         let proof = stored.proof.as_ref().ok();
@@ -113,7 +113,7 @@ impl Journey<'_> {
         source: &Source,
         offered: &AvailableVersion,
         platform: &Platform,
-    ) -> Result<Verified<Release<PackageMetadata>>, Problem> {
+    ) -> Result<Verified<Release<SourcePackage>>, Problem> {
         let provider = &self.task.from.provider;
         let rule = self.trust.rule_at_source(provider)?;
         let platforms = Platforms::Only(vec![platform.clone()]);

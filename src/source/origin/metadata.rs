@@ -8,7 +8,7 @@ use url::Url;
 use super::super::error::{Contradiction, Document, Error};
 use super::super::fetch::Access;
 use super::super::location::{RemoteMetadata, Renewal};
-use super::super::package::PackageMetadata;
+use super::super::source_package::SourcePackage;
 use crate::authentication::Anchor;
 use crate::digest::{Digest, from_hex};
 use crate::error::{FEW, listed};
@@ -103,16 +103,17 @@ impl Metadata {
     }
 
     /// `renewal` requests the metadata again when the download URL has expired.
-    pub(super) fn package(mut self, renewal: Renewal) -> Package<PackageMetadata> {
+    pub(super) fn package(mut self, renewal: Renewal) -> Package<SourcePackage> {
         self.remote.renewal = Some(renewal);
+        let expected = Expected {
+            digest: self.digest,
+            size: self.remote.size.unwrap_or_default(),
+        };
         Package {
             platform: self.platform,
             file_name: self.file_name,
-            expected: Expected {
-                digest: self.digest,
-                size: self.remote.size.unwrap_or_default(),
-            },
-            location: PackageMetadata::Remote(Box::new(self.remote)),
+            expected,
+            location: SourcePackage::remote(self.remote, expected),
         }
     }
 

@@ -26,7 +26,7 @@ use super::auth::RequestAuth;
 use super::error::{Document, Error};
 use super::fetch::{self, Access};
 use super::location::Renewal;
-use super::package::PackageMetadata;
+use super::source_package::SourcePackage;
 use super::{AvailableVersions, BadEntries, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Note;
@@ -146,7 +146,7 @@ impl Origin {
         found: Vec<Metadata>,
         provider: &ProviderAddr,
         version: &SpelledVersion,
-    ) -> Vec<Package<PackageMetadata>> {
+    ) -> Vec<Package<SourcePackage>> {
         let packages = found.into_iter().map(|metadata| {
             let (platform, digest) = (metadata.platform.clone(), metadata.digest);
             let asked = Arc::new((self.clone(), provider.clone(), version.clone(), platform));
