@@ -9,7 +9,7 @@ use super::read_back::is_intact_blob;
 use super::reported_blob::ReportedBlob;
 use super::{
     AttachedBlobs, Blob, BlobFailure, BlobSource, Edition, Error, Event, Expected, FailedPackage,
-    Package, Publication, Release, RepoMut, Reporter, Subject, Transfer, Verified,
+    Package, Publication, Release, RepoMut, Reporter, Subject, Transfer,
 };
 use crate::blob::{BlobInfo, BlobLocation, ReadError, verify};
 use crate::jobs::Jobs;
@@ -34,7 +34,7 @@ impl TransferOutcomes {
         }
     }
 
-    /// Writes every blob below the tags of a publication.
+    /// Writes every blob below the tags of a publication. What an earlier attempt has written counts as written, and has been reported already.
     pub(super) async fn transfer_all<B: BlobSource>(
         &mut self,
         edition: &Edition<'_, B>,
@@ -43,25 +43,51 @@ impl TransferOutcomes {
         jobs: &Jobs,
         reporter: &Arc<dyn Reporter>,
     ) -> Result<(), Error<B::Failure>> {
-        let delivered = edition.release.packages.iter();
-        let delivered = delivered.zip(&publication.delivers).zip(&self.packages);
-        let delivered =
-            delivered.filter(|((_, delivers), earlier)| **delivers || earlier.is_some());
-        reporter.report(Event::Planned {
-            subject: edition.subject.clone(),
-            packages: edition.release.packages.len(),
-            bytes: delivered
-                .map(|((package, _), _)| package.expected.size)
-                .fold(0, u64::saturating_add),
+        let release = edition.release;
+        let work = release.packages.iter().zip(&publication.delivers);
+        let work = work.zip(self.packages.clone());
+        let sizes = work.clone().map(|((package, delivers), earlier)| {
+            let is_written = *delivers || earlier.is_some();
+            if is_written { package.expected.size } else { 0 }
         });
-        let work = edition.release.packages.iter();
-        let work = work.zip(&publication.delivers).zip(&self.packages);
-        let work = work.map(|((package, delivers), earlier)| (package, *delivers, *earlier));
-        let packages = packages(edition.release, work, to, jobs, reporter);
-        let (transfers, ()) = future::try_join(packages, documents(publication, to)).await?;
-        self.add_packages(transfers);
-        let transfers = unproven(edition, publication, to, jobs, reporter).await?;
-        self.add_attached(transfers);
+        reporter.report(Event::planned(edition.subject.clone(), sizes));
+        let work = work.map(|((package, delivers), earlier)| (package.clone(), *delivers, earlier));
+        let packages = jobs.run(work, |(package, delivers, earlier)| {
+            let to = to.clone();
+            let reporter: Arc<dyn Reporter> = match earlier {
+                Some(_) => Arc::new(()),
+                None => Arc::clone(reporter),
+            };
+            let subject = edition.subject.platform(&package.platform);
+            let authentication = release.authentication().clone();
+            async move {
+                let transfer = match delivers {
+                    true => deliver_package(&package, &to, &subject, &reporter).await?,
+                    false => check_package(&package).await?,
+                };
+                reporter.report(Event::Finished {
+                    subject,
+                    size: package.expected.size,
+                    transfer,
+                    authentication,
+                });
+                Ok(transfer)
+            }
+        });
+        let (packages, ()) = future::try_join(packages, documents(publication, to)).await?;
+        for (earlier, now) in self.packages.iter_mut().zip(packages) {
+            if earlier.is_none() || now != Transfer::Present {
+                *earlier = Some(now);
+            }
+        }
+        // A new plan may list different blobs.
+        for (blob, now) in unproven(edition, publication, to, jobs, reporter).await? {
+            match self.beside.iter_mut().find(|(known, _)| *known == blob) {
+                Some((_, earlier)) if now != Transfer::Present => *earlier = now,
+                Some(_) => {}
+                None => self.beside.push((blob, now)),
+            }
+        }
         Ok(())
     }
 
@@ -125,27 +151,6 @@ impl TransferOutcomes {
         }
         beside.if_any()
     }
-
-    /// Adds the outcome of an attempt. A package that is present now may have been written by an earlier attempt: then that one counts.
-    fn add_packages(&mut self, now: Vec<Transfer>) {
-        for (earlier, now) in self.packages.iter_mut().zip(now) {
-            if earlier.is_none() || now != Transfer::Present {
-                *earlier = Some(now);
-            }
-        }
-    }
-
-    /// As [`TransferOutcomes::add_packages`], for blobs. A new plan may list different blobs.
-    fn add_attached(&mut self, now: Vec<(Expected, Transfer)>) {
-        for (blob, transfer) in now {
-            let mut earlier = self.beside.iter_mut();
-            match earlier.find(|(earlier, _)| *earlier == blob) {
-                Some((_, earlier)) if transfer != Transfer::Present => *earlier = transfer,
-                Some(_) => {}
-                None => self.beside.push((blob, transfer)),
-            }
-        }
-    }
 }
 
 fn planned(is_there: bool) -> Transfer {
@@ -153,43 +158,6 @@ fn planned(is_there: bool) -> Transfer {
         true => Transfer::Present,
         false => Transfer::Planned,
     }
-}
-
-/// Delivers packages, and reports the outcome of all of them. With each comes whether it is missing, and the outcome of an earlier attempt,
-/// which has been reported already.
-async fn packages<'p, B: BlobSource>(
-    release: &Verified<Release<B>>,
-    packages: impl Iterator<Item = (&'p Package<B>, bool, Option<Transfer>)>,
-    to: &RepoMut,
-    jobs: &Jobs,
-    reporter: &Arc<dyn Reporter>,
-) -> Result<Vec<Transfer>, Error<B::Failure>> {
-    let authentication = release.authentication();
-    let version = Subject::version(&release.provider, &release.version);
-    let work = packages.map(|(package, delivers, earlier)| (package.clone(), delivers, earlier));
-    jobs.run(work, |(package, delivers, earlier)| {
-        let to = to.clone();
-        let reporter: Arc<dyn Reporter> = match earlier {
-            Some(_) => Arc::new(()),
-            None => Arc::clone(reporter),
-        };
-        let subject = version.platform(&package.platform);
-        let authentication = authentication.clone();
-        async move {
-            let transfer = match delivers {
-                true => deliver_package(&package, &to, &subject, &reporter).await?,
-                false => check_package(&package).await?,
-            };
-            reporter.report(Event::Finished {
-                subject,
-                size: package.expected.size,
-                transfer,
-                authentication,
-            });
-            Ok(transfer)
-        }
-    })
-    .await
 }
 
 async fn deliver_package<B: BlobSource>(
@@ -274,18 +242,29 @@ async fn documents<B: BlobSource>(
                 } => Lookup::Never,
                 Blob::Read { .. } | Blob::Unproven(_) => Lookup::First,
             };
-            to.put_blob(&blob, lookup).await.map_err(|error| {
-                Error::of_blob(error, |source| BlobFailure {
-                    what,
-                    package: None,
-                    digest: blob.expected().digest,
-                    source,
-                })
-            })
+            put(&blob, what, lookup, &to).await
         }
     });
     writes.await?;
     Ok(())
+}
+
+/// Writes a blob that is not a package.
+async fn put<S: BlobSource>(
+    blob: &S,
+    what: Part,
+    lookup: Lookup,
+    to: &RepoMut,
+) -> Result<Transfer, Error<S::Failure>> {
+    let put = to.put_blob(blob, lookup).await;
+    put.map_err(|error| {
+        Error::of_blob(error, |source| BlobFailure {
+            what,
+            package: None,
+            digest: blob.expected().digest,
+            source,
+        })
+    })
 }
 
 /// Writes the blobs that no signature covers, and reports each.
@@ -304,17 +283,7 @@ async fn unproven<B: BlobSource>(
         async move {
             let expected = blob.expected();
             let watched = ReportedBlob::start(blob, &subject, &reporter);
-            let transfer = to
-                .put_blob(&watched, Lookup::First)
-                .await
-                .map_err(|error| {
-                    Error::of_blob(error, |source| BlobFailure {
-                        what,
-                        package: None,
-                        digest: expected.digest,
-                        source,
-                    })
-                })?;
+            let transfer = put(&watched, what, Lookup::First, &to).await?;
             reporter.report(carried(subject, expected, transfer));
             Ok((expected, transfer))
         }
