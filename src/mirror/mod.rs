@@ -25,7 +25,6 @@ mod locks;
 pub(crate) mod selection;
 mod shard;
 mod target;
-mod withdrawn;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,9 +33,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use futures_util::{StreamExt as _, future, stream};
+use tokio::sync::OnceCell;
 
 use crate::address::ProviderAddr;
-use crate::attestation::{Attester, Attesting};
+use crate::attestation::Attester;
 use crate::authentication::Note;
 use crate::error::printable;
 use crate::event::{Event, Reporter, Subject, Warning};
@@ -47,19 +47,17 @@ use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::publish::{self, EvidencePolicy, Existing, PackageBlob};
 use crate::release::Release;
-use crate::source::{
-    self, AvailableVersions, BadEntries, ReleaseAnswer, Source, SourcePackage,
-};
+use crate::source::{self, AvailableVersions, BadEntries, ReleaseAnswer, Source, SourcePackage};
 use crate::store::{RepoMut, StoreBlob};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Denials, Rule, Verified};
 use crate::version::Version;
 use age::Dating;
 pub use locks::Locks;
-use selection::Selected;
 pub use selection::VersionFilter;
+use selection::{NoMatch, Selected};
 pub use shard::{Shard, ShardError};
-use target::{MirrorTarget, Missing, TargetState};
+use target::{Missing, Target, TargetState};
 
 /// The number of providers that are mirrored concurrently. Most of the time they wait for responses, and one host receives at most 16 small
 /// requests at once. 16 take more than 28 MiB for packages of 0.5 MB, and are not faster (benches/far.sh).
@@ -169,6 +167,26 @@ struct Journey<'a> {
 /// The result of a version in one destination.
 type Outcome = Result<Published, Failure>;
 
+/// A verified release with complete packages, and the platforms for which the source has no package; no release if it has none at all.
+type Released = Result<
+    (
+        Option<Verified<Release<SourcePackage>>>,
+        BTreeMap<Platform, String>,
+    ),
+    Failure,
+>;
+
+/// What the source has told of a version for one destination, for the next ones.
+#[derive(Default)]
+struct Told<'t> {
+    /// The platforms of the version.
+    platforms: OnceCell<Result<Platforms, Failure>>,
+    /// The release, as it was requested for some platforms.
+    released: Option<(Platforms, Released)>,
+    /// The first destination that has taken the packages.
+    filled: Option<&'t RepoMut>,
+}
+
 impl<'a> Journey<'a> {
     /// Mirrors the selected versions of one provider.
     async fn run(&self, on_result: &OnResult<'_>) {
@@ -190,20 +208,13 @@ impl<'a> Journey<'a> {
         let (selection, held, _) = selection.await;
         let selected = self.without_empty(selection.selected);
         let selected = selected.unwrap_or_else(|failure| {
-            let failures = targets.iter().map(|target| Err(target.failed(&failure)));
-            failures.for_each(on_result);
+            for target in &targets {
+                on_result(target.named(Err(failure.clone())));
+            }
             Vec::new()
         });
-        let can_prove = self.source.has_checksum_documents();
-        let attester = self.options.attester.clone();
-        let attesting = attester.map(|attester| Attesting {
-            attester,
-            rule: self.task.rule.canonical(),
-            origin: self.source.place(&self.task.provider).to_string(),
-        });
         for target in &mut targets {
-            target.expect(&selected, can_prove);
-            target.attesting.clone_from(&attesting);
+            target.expect(&selected, self.source);
         }
         // A store that may refuse evidence is asked with one version, before all others send theirs.
         let mut all = targets.iter();
@@ -223,25 +234,23 @@ impl<'a> Journey<'a> {
             outcomes.into_iter().for_each(report);
         }
         for (version, until) in held {
-            let subject = Subject::version(&self.task.provider, &version);
+            let subject = Subject::version(provider, &version);
             let failure = self.at_source(Problem::Held { until }, subject);
-            let lacking = targets.iter().filter(|target| !target.has(&version));
-            lacking.for_each(|target| on_result(Err(target.failed(&failure))));
+            for target in targets.iter().filter(|target| !target.has(&version)) {
+                on_result(target.named(Err(failure.clone())));
+            }
         }
         for no_match in selection.unmatched {
             for target in &targets {
                 let stored = self.without_match(&no_match, &available.skipped, target);
-                report(stored.await);
+                report(target.named(stored.await));
             }
         }
     }
 
     /// Lists the versions of the source and the tags of the destinations. A destination that cannot be read fails separately. `None` if nothing is
     /// left to do.
-    async fn list(
-        &self,
-        on_result: &OnResult<'_>,
-    ) -> Option<(AvailableVersions, Vec<MirrorTarget<'a>>)> {
+    async fn list(&self, on_result: &OnResult<'_>) -> Option<(AvailableVersions, Vec<Target<'a>>)> {
         let Task {
             provider,
             destinations,
@@ -262,7 +271,7 @@ impl<'a> Journey<'a> {
         let targets = async {
             let opening = destinations
                 .iter()
-                .map(|one| MirrorTarget::open(self.task, one, self.options, self.reporter));
+                .map(|one| Target::open(self.task, one, self.options, self.reporter));
             let mut targets = Vec::new();
             for opened in future::join_all(opening).await {
                 match opened {
@@ -309,146 +318,132 @@ impl<'a> Journey<'a> {
         Ok(selected)
     }
 
-    /// Mirrors one version to all destinations.
-    async fn version<'t>(
-        &self,
-        selected: &Selected,
-        targets: &'t [MirrorTarget<'t>],
-    ) -> Vec<Outcome> {
-        let mut done = Vec::new();
-        let (provider, version) = (&self.task.provider, selected.version());
-        if let Err(error) = self.task.denied.check(provider, version, self.options.now) {
-            let failure = self.at_source(error, Subject::version(provider, version));
-            done.extend(targets.iter().map(|one| Err(one.failed(&failure))));
-            return done;
-        }
-        // 3. Presence.
-        let (missing, wanted) = self.compare(selected, targets, &mut done).await;
-        if missing.is_empty() {
-            return done;
-        }
-        // 4. and 5. Release and verification.
-        let (release, absent) = match self.release(selected, &missing).await {
-            Ok(released) => released,
-            Err(failure) => {
-                done.extend(missing.iter().map(|one| Err(one.target.failed(&failure))));
-                return done;
-            }
-        };
-        // A destination for which the source has no package is present if it has any wanted package. Otherwise it fails.
-        let packages = release.iter().flat_map(|release| &release.packages);
-        let released: Vec<_> = packages.map(|package| &package.platform).collect();
-        let is_released = |one: &Missing<'_>| released.iter().any(|there| one.platforms.has(there));
-        let (missing, unreleased): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_released);
-        let version = selected.version();
-        for one in unreleased {
-            done.push(match one.present_for(version, &wanted) {
-                Some(published) => {
-                    if release.is_none() {
-                        self.report_absent(version, &absent, &[]);
-                    }
-                    Ok(published)
-                }
-                None => {
-                    let subject = Subject::version(&self.task.provider, version);
-                    let failure = self.without_packages(absent.clone(), None, subject);
-                    Err(one.target.failed(&failure))
-                }
-            });
-        }
-        // 6. Copies.
-        if let Some(release) = release {
-            self.copy(release, missing, &mut done).await;
+    /// Mirrors one version to all destinations, one after the other. The source is asked once for all of them.
+    async fn version(&self, selected: &Selected, targets: &[Target<'_>]) -> Vec<Outcome> {
+        let (mut told, mut done) = (Told::default(), Vec::new());
+        for target in targets {
+            let outcome = self.version_to(target, selected, &mut told).await;
+            done.push(target.named(outcome));
         }
         done
     }
 
-    /// Compares all destinations with the wanted platforms. The source's list of platforms is requested only if a destination has the version.
-    async fn compare<'t>(
+    async fn version_to<'t>(
         &self,
+        target: &'t Target<'t>,
         selected: &Selected,
-        targets: &'t [MirrorTarget<'t>],
-        done: &mut Vec<Outcome>,
-    ) -> (Vec<Missing<'t>>, Platforms) {
-        let version = selected.version();
-        let subject = Subject::version(&self.task.provider, version);
-        let reading = targets.iter().map(async |target| {
-            let stored = target.read_stored(version).await;
-            let stored = stored.map_err(|problem| target.failure(problem, subject.clone()))?;
-            Ok((target, stored))
-        });
-        let read = successes(future::join_all(reading).await, done);
-        let mut wanted = selected.platforms.clone();
-        let is_stored = read.iter().any(|(_, stored)| stored.is_some());
-        if is_stored && wanted == Platforms::All {
-            let platforms = self
-                .source
-                .platforms(&self.task.provider, &selected.available.version);
-            match platforms.await {
-                Ok(platforms) => wanted = Platforms::Among(platforms),
-                Err(error) => {
-                    let failure = self.at_source(error, subject);
-                    done.extend(read.iter().map(|(target, _)| Err(target.failed(&failure))));
-                    return (Vec::new(), wanted);
-                }
-            }
-        }
-        let mut missing = Vec::new();
-        for (target, stored) in read {
-            match target.compare(version, stored, &wanted).await {
-                Ok(TargetState::Present(published)) => done.push(Ok(*published)),
-                Ok(TargetState::Missing(one)) => missing.push(*one),
-                Err(problem) => done.push(Err(target.failure(problem, subject.clone()))),
-            }
-        }
-        (missing, wanted)
-    }
-
-    /// Requests the release for the platforms that are missing in any destination, and verifies it. Returns it with the platforms for which the source
-    /// has no package; without a release if it has none at all.
-    async fn release(
-        &self,
-        selected: &Selected,
-        missing: &[Missing<'_>],
-    ) -> Result<
-        (
-            Option<Verified<Release<SourcePackage>>>,
-            BTreeMap<Platform, String>,
-        ),
-        Failure,
-    > {
+        told: &mut Told<'t>,
+    ) -> Outcome {
         let (provider, version) = (&self.task.provider, selected.version());
         let subject = Subject::version(provider, version);
-        let refused = |error| self.at_source(error, subject.clone());
+        let in_store = |problem: Problem| target.failure(problem, subject.clone());
+        let denied = self.task.denied.check(provider, version, self.options.now);
+        denied.map_err(|error| self.at_source(error, subject.clone()))?;
+        // 3. Presence. The source's list of platforms is requested only if a destination has the version.
+        let stored = target.read_stored(version).await.map_err(in_store)?;
+        let mut wanted = selected.platforms.clone();
+        if stored.is_some() && wanted == Platforms::All {
+            let listing = async || {
+                let listed = self.source.platforms(provider, &selected.available.version);
+                let listed = listed.await.map(Platforms::Among);
+                listed.map_err(|error| self.at_source(error, subject.clone()))
+            };
+            wanted.clone_from(
+                told.platforms
+                    .get_or_init(listing)
+                    .await
+                    .as_ref()
+                    .map_err(Failure::clone)?,
+            );
+        }
+        let compared = target.compare(version, stored, &wanted).await;
+        let missing = match compared.map_err(in_store)? {
+            TargetState::Present(published) => return Ok(*published),
+            TargetState::Missing(missing) => missing,
+        };
+        // 4. and 5. Release and verification.
+        let released = told
+            .released
+            .take()
+            .filter(|(asked, _)| asked.include(&missing.platforms));
+        let (asked, released) = match released {
+            Some(released) => released,
+            None => (
+                missing.platforms.clone(),
+                self.release(selected, &missing).await,
+            ),
+        };
+        told.released = Some((asked, released.clone()));
+        let (release, absent) = released?;
+        let is_unknown = release.is_none();
+        let is_wanted = |release: &Verified<Release<SourcePackage>>| {
+            let mut packages = release.packages.iter();
+            packages.any(|package| missing.platforms.has(&package.platform))
+        };
+        let Some(release) = release.filter(is_wanted) else {
+            // The destination may have other wanted packages.
+            let Some(published) = missing.present_for(version, &wanted) else {
+                return Err(self.without_packages(absent, None, subject));
+            };
+            if is_unknown {
+                self.report_absent(version, &absent, &[]);
+            }
+            return Ok(published);
+        };
+        // 6. Copies: from the source into the first destination that takes them, and from there into the others.
+        let published = match told.filled {
+            None => {
+                let at = At::Source(self.source.place(provider));
+                let published = missing.publish(release).await;
+                published.map_err(|error| unpublished::<SourcePackage>(error, target, subject, at))
+            }
+            Some(filled) => {
+                let packages = release.packages.iter().map(|package| package.expected);
+                let packages = packages.map(|package| (filled.blob(package), package.size));
+                let packages: Vec<_> = packages.collect();
+                let published = missing.publish(release.located(packages)).await;
+                let at = At::read(filled.place());
+                published.map_err(|error| unpublished::<StoreBlob>(error, target, subject, at))
+            }
+        }?;
+        if !self.options.dry_run {
+            told.filled.get_or_insert(target.destination);
+        }
+        Ok(published)
+    }
+
+    /// Requests the release for the missing platforms, verifies it, and finds out the sizes of its packages.
+    async fn release(&self, selected: &Selected, missing: &Missing<'_>) -> Released {
+        let (provider, version) = (&self.task.provider, selected.version());
+        let subject = Subject::version(provider, version);
+        let at_source = |problem: Problem| self.at_source(problem, subject.clone());
         let is_pinned = self.task.rule.pinned();
         let may_be_signed =
             self.source.has_checksum_documents() || is_pinned && self.source.may_be_signed();
-        if !may_be_signed && missing.iter().any(|one| one.stored.is_none()) {
+        if !may_be_signed && missing.stored.is_none() {
             // If the policy cannot accept an unsigned release, fail before any package is downloaded.
             let nothing = Release::unproven(provider, version, Vec::new());
-            self.verify(nothing).await.map_err(refused)?;
+            let refused = self.verify(nothing).await;
+            refused.map_err(|error| at_source(error.into()))?;
         }
-        let mut platforms = Platforms::Among(Vec::new());
-        for one in missing {
-            platforms.add(&one.platforms);
-        }
-        let answer =
-            self.source
-                .release(provider, &selected.available.version, &platforms, is_pinned);
+        let spelled = &selected.available.version;
+        let answer = self
+            .source
+            .release(provider, spelled, &missing.platforms, is_pinned);
         let ReleaseAnswer {
             release, absent, ..
-        } = answer
-            .await
-            .map_err(|error| self.at_source(error, subject.clone()))?;
+        } = answer.await.map_err(|error| at_source(error.into()))?;
         let Some(release) = release else {
             return Ok((None, absent));
         };
         self.report_absent(version, &absent, &[]);
-        let verified = self.verify(release).await.map_err(refused)?;
-        let aged = self.check_age(selected, &verified);
-        aged.map_err(|problem| self.at_source(problem, subject.clone()))?;
+        let verified = self.verify(release).await;
+        let verified = verified.map_err(|error| at_source(error.into()))?;
+        self.check_age(selected, &verified).map_err(at_source)?;
         self.reporter.report(verified.event());
-        Ok((Some(verified), absent))
+        let complete = source::complete(verified).await;
+        let complete = complete.map_err(|error| at_source(error.into()))?;
+        Ok((Some(complete), absent))
     }
 
     async fn verify(
@@ -480,45 +475,42 @@ impl<'a> Journey<'a> {
         Ok(verified)
     }
 
-    /// Copies the missing packages from the source into the first destination that takes them, and from there into the others.
-    async fn copy(
+    /// The result of a filter without a matching version: present, if the filter is for a locked version that the destination has.
+    async fn without_match(
         &self,
-        release: Verified<Release<SourcePackage>>,
-        missing: Vec<Missing<'_>>,
-        done: &mut Vec<Outcome>,
-    ) {
-        let subject = Subject::version(&release.provider, &release.version);
-        let release = match source::complete(release).await {
-            Ok(release) => release,
-            Err(error) => {
-                let failure = self.at_source(error, subject);
-                done.extend(missing.iter().map(|one| Err(one.target.failed(&failure))));
-                return;
-            }
-        };
-        let mut filled: Option<&RepoMut> = None;
-        for one in &missing {
-            let published = match filled {
-                None => {
-                    let at = At::Source(self.source.place(&self.task.provider));
-                    let published = one.publish(release.clone()).await;
-                    published
-                        .map_err(|error| unpublished::<SourcePackage>(error, &subject, one, at))
-                }
-                Some(first) => {
-                    let at = At::read(first.place());
-                    let packages = release.packages.iter().map(|package| package.expected);
-                    let packages = packages.map(|package| (first.blob(package), package.size));
-                    let packages: Vec<_> = packages.collect();
-                    let published = one.publish(release.clone().located(packages)).await;
-                    published.map_err(|error| unpublished::<StoreBlob>(error, &subject, one, at))
-                }
+        no_match: &NoMatch,
+        skipped: &BTreeSet<Version>,
+        target: &Target<'_>,
+    ) -> Outcome {
+        let provider = &self.task.provider;
+        let exact = no_match.versions.as_exact();
+        let locked = exact.filter(|one| self.task.locked.contains_key(one));
+        // The source has not withdrawn a version that it only lists wrongly.
+        let Some(version) = locked.filter(|one| !skipped.contains(one)) else {
+            let problem = Problem::NoVersion {
+                constraints: no_match.versions.clone(),
+                available: no_match.available.clone(),
             };
-            if published.is_ok() && !self.options.dry_run {
-                filled = filled.or(Some(one.target.destination));
+            return Err(self.at_source(problem, Subject::provider(provider)));
+        };
+        let subject = Subject::version(provider, version);
+        let in_store = |problem: Problem| target.failure(problem, subject.clone());
+        let stored = target.read_stored(version).await.map_err(in_store)?;
+        if let Some(stored) = &stored {
+            let has_all = target.has_all(version, stored, &no_match.platforms).await;
+            if let Some(read) = has_all.map_err(in_store)? {
+                let warning = Warning::Withdrawn(self.source.place(provider));
+                target.reporter.report(Event::Warning { subject, warning });
+                return Ok(target.present(version, stored, &read));
             }
-            done.push(published);
         }
+        let stored = stored.into_iter().flat_map(|stored| stored.platforms);
+        let problem = Problem::Withdrawn {
+            available: no_match.available.clone(),
+            admitted: None,
+            stored: stored.collect(),
+        };
+        Err(self.at_source(problem, subject))
     }
 
     /// Warns about wanted platforms for which the source has no package, with what it says of each. `has` are those that it has; empty if they are
@@ -569,11 +561,10 @@ impl<'a> Journey<'a> {
 /// The failure to publish a release, with the side on which it happened. `at` is the side of the packages.
 fn unpublished<B: PackageBlob>(
     error: publish::Error<B::Failure>,
-    subject: &Subject,
-    missing: &Missing<'_>,
+    target: &Target<'_>,
+    subject: Subject,
     at: At,
 ) -> Failure {
-    let (target, subject) = (missing.target, subject.clone());
     match error {
         publish::Error::Destination(problem) => target.failure(problem, subject),
         publish::Error::Source(undelivered) => {
@@ -581,19 +572,7 @@ fn unpublished<B: PackageBlob>(
                 Some(package) => subject.platform(&package.platform),
                 None => subject,
             };
-            target.failed(&B::problem(undelivered).of(subject, at))
+            B::problem(undelivered).of(subject, at)
         }
     }
-}
-
-/// What succeeded. The failures are results.
-fn successes<T>(all: Vec<Result<T, Failure>>, done: &mut Vec<Outcome>) -> Vec<T> {
-    let mut found = Vec::new();
-    for one in all {
-        match one {
-            Ok(one) => found.push(one),
-            Err(failure) => done.push(Err(failure)),
-        }
-    }
-    found
 }

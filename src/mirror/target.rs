@@ -7,21 +7,25 @@ use futures_util::future;
 use tokio::sync::OnceCell;
 
 use super::selection::Selected;
-use super::{Options, Task};
+use super::{Options, Outcome, Task};
 use crate::attestation::Attesting;
 use crate::blob::BlobSource;
+use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Warning};
+use crate::hash::PackageHash;
 use crate::oci::{Descriptor, RawManifest, Tag, TagNames};
 use crate::outcome::{At, Failure, Problem, Published, PublishedPackage};
 use crate::platform::{Platform, Platforms};
+use crate::prove::prove;
 use crate::publish::{self, Edition, Snapshot, is_attested, publish};
 use crate::release::Release;
-use crate::store::{self, Artifact, RepoMut, StoredPackage};
+use crate::source::Source;
+use crate::store::{self, Artifact, RepoMut, StoredPackage, artifact};
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
 /// A store and the provider's repository in it.
-pub(super) struct MirrorTarget<'a> {
+pub(super) struct Target<'a> {
     pub(super) task: &'a Task,
     pub(super) destination: &'a RepoMut,
     pub(super) options: &'a Options,
@@ -29,7 +33,7 @@ pub(super) struct MirrorTarget<'a> {
     pub(super) tags: TagNames,
     pub(super) reporter: Arc<dyn Reporter>,
     /// The name of the destination in reports, if the task has several.
-    pub(super) label: Option<String>,
+    label: Option<String>,
     /// The newest and the oldest wanted version, if nothing seems to be missing.
     ends: Vec<Selected>,
     /// Whether a platform manifest of them is gone, so that those of every present version are looked for.
@@ -39,7 +43,7 @@ pub(super) struct MirrorTarget<'a> {
     /// Whether the source has checksum documents.
     can_prove: bool,
     /// Who attests the versions that are verified.
-    pub(super) attesting: Option<Attesting>,
+    attesting: Option<Attesting>,
 }
 
 /// A version as it is in the store.
@@ -51,7 +55,7 @@ pub(super) struct Stored {
 
 /// A version that the store lacks completely or in part.
 pub(super) struct Missing<'t> {
-    pub(super) target: &'t MirrorTarget<'t>,
+    pub(super) target: &'t Target<'t>,
     pub(super) stored: Option<Stored>,
     /// The packages of `stored` whose platform manifests were read.
     read: Vec<StoredPackage>,
@@ -74,7 +78,7 @@ impl Stored {
     }
 }
 
-impl<'a> MirrorTarget<'a> {
+impl<'a> Target<'a> {
     /// Lists the tags of a destination.
     pub(super) async fn open(
         task: &'a Task,
@@ -129,7 +133,7 @@ impl<'a> MirrorTarget<'a> {
         }
     }
 
-    /// As [`MirrorTarget::read_stored`], without what was read before.
+    /// As [`Target::read_stored`], without what was read before.
     async fn read(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         let tag = Tag::of_version(version)?;
         if self.options.rechecks || !self.tags.has(&tag) {
@@ -159,8 +163,8 @@ impl<'a> MirrorTarget<'a> {
         }))
     }
 
-    /// Notes and reports the wanted versions, and whether the source has checksum documents.
-    pub(super) fn expect(&mut self, selected: &[Selected], can_prove: bool) {
+    /// Notes and reports the wanted versions, and what is to be proven and attested.
+    pub(super) fn expect(&mut self, selected: &[Selected], source: &Source) {
         let versions = selected.iter().map(|one| {
             let packages = one.platforms.named().map(<[_]>::len);
             (one.version().clone(), packages)
@@ -169,7 +173,13 @@ impl<'a> MirrorTarget<'a> {
             subject: Subject::provider(&self.task.provider),
             versions: versions.collect(),
         });
-        self.can_prove = can_prove;
+        self.can_prove = source.has_checksum_documents();
+        let attester = self.options.attester.clone();
+        self.attesting = attester.map(|attester| Attesting {
+            attester,
+            rule: self.task.rule.canonical(),
+            origin: source.place(&self.task.provider).to_string(),
+        });
         let has_all = selected.iter().all(|one| self.has(one.version()));
         if !self.options.rechecks && has_all {
             let oldest = selected.iter().skip(1).next_back();
@@ -326,20 +336,79 @@ impl<'a> MirrorTarget<'a> {
             .map(|tag| self.destination.reference(&tag, &digest))
             .unwrap_or_default();
         let subject = (&self.task.provider, version);
-        Published {
-            destination: self.label.clone(),
-            ..Published::present(subject, reference, &stored.artifact, read)
-        }
+        Published::present(subject, reference, &stored.artifact, read)
     }
 
     /// A failure on the store's side.
     pub(super) fn failure(&self, problem: Problem, subject: Subject) -> Failure {
-        self.failed(&problem.of(subject, At::written(self.destination.place())))
+        problem.of(subject, At::written(self.destination.place()))
     }
 
-    /// A failure on either side, reported for this destination.
-    pub(super) fn failed(&self, failure: &Failure) -> Failure {
-        failure.to(self.label.as_deref())
+    /// An outcome, with the name of this destination if there are several.
+    pub(super) fn named(&self, outcome: Outcome) -> Outcome {
+        let destination = self.label.clone();
+        match outcome {
+            Ok(published) => Ok(Published {
+                destination,
+                ..published
+            }),
+            Err(failure) => Err(failure.to(destination.as_deref())),
+        }
+    }
+
+    /// The packages of a locked version, if the store has the wanted platforms. If all platforms are wanted, the source's list of them is
+    /// gone, so the store must have every locked zip.
+    pub(super) async fn has_all(
+        &self,
+        version: &Version,
+        stored: &Stored,
+        platforms: &Platforms,
+    ) -> Result<Option<Vec<StoredPackage>>, Problem> {
+        let there = Vec::from_iter(stored.platforms.iter().cloned());
+        let wanted = platforms.named().unwrap_or(&there);
+        let read = self.check_lock(version, stored, wanted).await?;
+        if *platforms != Platforms::All {
+            let has_all = wanted.iter().all(|one| stored.platforms.contains(one));
+            return Ok(has_all.then_some(read));
+        }
+        let locked = self.task.locked.get(version).into_iter().flatten();
+        let mut lacking: BTreeSet<Digest> = locked.filter_map(PackageHash::zip_digest).collect();
+        lacking.retain(|digest| !read.iter().any(|one| one.layer.expected.digest == *digest));
+        if !lacking.is_empty() && stored.has_evidence {
+            // Clients lock the hash of every line of the checksum document, including files that are not packages.
+            let others = self.files_beside(version, &read).await?;
+            lacking.retain(|digest| !others.contains(digest));
+        }
+        Ok(lacking.is_empty().then_some(read))
+    }
+
+    /// The files in the stored checksum document that are not packages. Evidence that does not prove the stored packages is refused,
+    /// because it could list any missing package as such a file.
+    async fn files_beside(
+        &self,
+        version: &Version,
+        packages: &[StoredPackage],
+    ) -> Result<Vec<Digest>, Problem> {
+        let provider = &self.task.provider;
+        let tag = Tag::of_evidence(version)?;
+        let found = self.destination.evidence(&tag).await?;
+        let packages = packages
+            .iter()
+            .map(|package| package.at(provider, version, ()));
+        let evidence = found.map(|found| found.evidence);
+        let release = artifact::release(provider, version, packages.collect(), evidence);
+        let proof = prove(release, &self.task.rule, self.options.now).await;
+        let proof = proof.map_err(|source| Problem::Evidence { source })?;
+        let Some(checksums) = proof.checksums() else {
+            return Ok(Vec::new());
+        };
+        let subject = trust::ReleaseId {
+            provider: &self.task.provider,
+            version,
+        };
+        let lines = checksums.lines();
+        let others = lines.filter(|(name, _)| subject.platform_of(name).is_none());
+        Ok(others.map(|(_, digest)| digest).collect())
     }
 }
 
@@ -359,7 +428,7 @@ impl Missing<'_> {
     ) -> Result<Published, publish::Error<B::Failure>> {
         let release = release.only(|platform| self.platforms.has(platform));
         let index: Option<&RawManifest> = self.stored.as_ref().map(|stored| &stored.artifact.raw);
-        let MirrorTarget {
+        let Target {
             task,
             destination,
             options,
@@ -387,7 +456,6 @@ impl Missing<'_> {
             !packages.any(|package| package.platform == there.platform)
         });
         published.packages.extend(beside);
-        published.destination.clone_from(&self.target.label);
         published
             .packages
             .sort_by(|a, b| a.platform.cmp(&b.platform));
