@@ -50,6 +50,11 @@ impl<L> Release<L> {
         }
     }
 
+    /// Whether it has a package for this platform.
+    pub fn has(&self, platform: &Platform) -> bool {
+        self.packages.iter().any(|one| one.platform == *platform)
+    }
+
     /// Replaces the packages, for example to change their locations.
     pub fn with_packages<M>(self, packages: Vec<Package<M>>) -> Release<M> {
         Release {

@@ -451,10 +451,7 @@ impl Missing<'_> {
             Some(stored) => PublishedPackage::of_index(&stored.artifact.index, &self.read),
             None => Vec::new(),
         };
-        beside.retain(|there| {
-            let mut packages = release.packages.iter();
-            !packages.any(|package| package.platform == there.platform)
-        });
+        beside.retain(|there| !release.has(&there.platform));
         published.packages.extend(beside);
         published
             .packages

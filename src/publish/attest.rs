@@ -2,9 +2,10 @@
 //!
 //! The attestation is attached to the index before the tag of the version moves to it, so that readers that require one never see a version without.
 
-use std::time::SystemTime;
-
-use super::{Digest, Problem, RawManifest, Release, RepoMut, Tag, Verified, attach};
+use super::{
+    Digest, Journey, Options, Problem, Publication, RawManifest, Release, RepoMut, Tag, Verified,
+    attach,
+};
 use crate::attestation::{Attesting, Claim};
 use crate::blob::{BlobSource as _, Memory, ReadError};
 use crate::event::Warning;
@@ -13,61 +14,69 @@ use crate::oci::{ATTESTATION, Descriptor, EMPTY_BYTES, Index, Part, Refusal, ref
 use crate::store::{self, Declined, Lookup, PutError, Repo};
 use crate::trust::{Checksums, ReleaseId};
 
-/// Attests an index that the repository has or is about to have, unless its attestation is there. Returns whether it was not, or why it cannot be
-/// attested.
-pub(super) async fn attest<L>(
-    release: &Verified<Release<L>>,
-    index: &RawManifest,
-    to: &RepoMut,
-    attesting: &Attesting,
-    (now, dry_run, keeps_evidence): (SystemTime, bool, bool),
-) -> Result<Result<bool, Warning>, Problem> {
-    let digest = index.expected.digest;
-    let Some(mut claim) = claim(release, digest, to) else {
-        let status = release.authentication().without_notes();
-        let why = format!("{status}, which proves no more than its store or source says");
-        return Ok(Err(Warning::NotAttested(why)));
-    };
-    let meaning = attesting.meaning(&claim.name, &digest);
-    if is_attested(&to.attached(&digest).await?, &meaning) {
-        return Ok(Ok(false));
-    }
-    match others(release, index, to).await? {
-        Some(others) => claim.packages.extend(others),
-        None => {
-            let why = "the store has packages of it that its checksum document does not cover";
-            return Ok(Err(Warning::NotAttested(why.to_owned())));
+impl<B> Journey<'_, B> {
+    /// Attests an index that the repository has or is about to have, unless its attestation is there. Returns whether it was not, or why it cannot be
+    /// attested.
+    pub(super) async fn attest(
+        &self,
+        publication: &Publication<B>,
+        attesting: &Attesting,
+    ) -> Result<Result<bool, Warning>, Problem> {
+        let (release, to, index) = (
+            self.edition.release,
+            self.to,
+            &publication.index.content.root,
+        );
+        let Options { now, dry_run, .. } = *self.options;
+        let digest = index.expected.digest;
+        let refused = |why: &str| Ok(Err(Warning::NotAttested(why.to_owned())));
+        let Some(mut claim) = claim(release, digest, to) else {
+            let status = release.authentication().without_notes();
+            return refused(&format!(
+                "{status}, which proves no more than its store or source says"
+            ));
+        };
+        let meaning = attesting.meaning(&claim.name, &digest);
+        if is_attested(&to.attached(&digest).await?, &meaning) {
+            return Ok(Ok(false));
         }
-    }
-    // Readers compare the inputs with the evidence beside the version.
-    let own = release.checksums.as_ref().map(|one| &one.bytes);
-    if keeps_evidence && stored_checksums(release, to).await?.as_ref() != own {
-        let why = "the store keeps another checksum document";
-        return Ok(Err(Warning::NotAttested(why.to_owned())));
-    }
-    let Some(bundle) = attesting.seal(&claim, now).map(Memory::new) else {
-        let why = "this machine gives no random numbers".to_owned();
-        return Ok(Err(Warning::NotAttested(why)));
-    };
-    let manifest = build(bundle.expected(), index, meaning, now)?;
-    let entry = referrers::entry(&manifest, &digest).map_err(store::Error::from)?;
-    let unread = |source| store::Error::from(Refusal::unread(Part::Manifest, source));
-    let list = referrers::list(&Vec::from_iter(entry)).map_err(unread)?;
-    let below = async || {
-        if dry_run {
-            return Ok::<_, Problem>(());
+        match others(release, index, to).await? {
+            Some(others) => claim.packages.extend(others),
+            None => {
+                return refused(
+                    "the store has packages of it that its checksum document does not cover",
+                );
+            }
         }
-        put(&Memory::new(EMPTY_BYTES), to).await?;
-        put(&bundle, to).await?;
-        Ok(to.put_manifest(&manifest).await?)
-    };
-    let tag = Tag::of_referrers(&digest);
-    match attach(to, (&tag, &digest), &list, dry_run, below).await {
-        Ok(_) => Ok(Ok(true)),
-        Err(Problem::Store(error)) if is_refusal(&error) => {
-            Ok(Err(Warning::NotAttested(error.to_string())))
+        // Readers compare the inputs with the evidence beside the version.
+        if publication.evidence.is_none() {
+            let stored = to.evidence(&Tag::of_evidence(&release.version)?).await?;
+            let stored = stored.and_then(|stored| stored.evidence.checksums);
+            if stored.as_ref() != release.checksums.as_ref().map(|one| &one.bytes) {
+                return refused("the store keeps another checksum document");
+            }
         }
-        Err(problem) => Err(problem),
+        let Some(bundle) = attesting.seal(&claim, now).map(Memory::new) else {
+            return refused("this machine gives no random numbers");
+        };
+        let manifest = build(bundle.expected(), index, meaning, now)?;
+        let entry = referrers::entry(&manifest, &digest).map_err(store::Error::from)?;
+        let unread = |source| store::Error::from(Refusal::unread(Part::Manifest, source));
+        let list = referrers::list(&Vec::from_iter(entry)).map_err(unread)?;
+        let below = async || {
+            if dry_run {
+                return Ok::<_, Problem>(());
+            }
+            put(&Memory::new(EMPTY_BYTES), to).await?;
+            put(&bundle, to).await?;
+            Ok(to.put_manifest(&manifest).await?)
+        };
+        let tag = Tag::of_referrers(&digest);
+        match attach(to, (&tag, &digest), &list, dry_run, below).await {
+            Ok(_) => Ok(Ok(true)),
+            Err(Problem::Store(error)) if is_refusal(&error) => refused(&error.to_string()),
+            Err(problem) => Err(problem),
+        }
     }
 }
 
@@ -95,15 +104,6 @@ pub fn claim<L>(release: &Verified<Release<L>>, index: Digest, repo: &Repo) -> O
     })
 }
 
-/// The checksum document that the repository has for a version.
-async fn stored_checksums<L>(
-    release: &Verified<Release<L>>,
-    to: &RepoMut,
-) -> Result<Option<Vec<u8>>, Problem> {
-    let stored = to.evidence(&Tag::of_evidence(&release.version)?).await?;
-    Ok(stored.and_then(|stored| stored.evidence.checksums))
-}
-
 /// Whether a list has the attestation with this meaning.
 pub(crate) fn is_attested(listed: &[Descriptor], meaning: &str) -> bool {
     let mut meanings = listed
@@ -120,8 +120,7 @@ async fn others<L>(
 ) -> Result<Option<Vec<(String, Digest)>>, Problem> {
     let index = Index::read(index).map_err(store::Error::from)?;
     let mut entries = index.platforms().map_err(store::Error::from)?;
-    let ours = release.packages.iter().map(|package| &package.platform);
-    entries.retain(|(platform, _)| !ours.clone().any(|one| one == platform));
+    entries.retain(|(platform, _)| !release.has(platform));
     let subject = ReleaseId::of(release);
     let packages = to.packages(&entries).await?;
     let named = packages.iter().map(|package| {

@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 
 use super::existing::ExistingEvidence;
 use super::{
-    Blob, BlobSource, ContentGraph, Digest, Edition, Options, Package, Platform, Problem, Release,
-    RepoMut, Tag, TagUpdate, Verified,
+    Blob, BlobSource, ContentGraph, Digest, Journey, Package, Platform, Problem, Release, Tag,
+    TagUpdate, Verified,
 };
 use crate::authentication::Status;
 use crate::event::Warning;
@@ -31,74 +31,72 @@ pub(super) struct Question<'a> {
     pub(super) is_preferred: bool,
 }
 
-/// Compares the release's evidence with the repository's. Returns the evidence to write, if any, and a warning for the user.
-pub(super) async fn plan<B: BlobSource>(
-    edition: &Edition<'_, B>,
-    question: Question<'_>,
-    to: &RepoMut,
-    options: &Options,
-) -> Result<(Option<TagUpdate<B>>, Option<Warning>), Problem> {
-    let Question {
-        tags,
-        packages,
-        zips,
-        is_preferred,
-    } = question;
-    let release = edition.release;
-    let tag = Tag::of_evidence(&release.version)?;
-    let stored = match tags.has(&tag) {
-        false => None,
-        true => ExistingEvidence::read(to, release, packages, options).await?,
-    };
-    let was = stored.as_ref().map(|one| one.at);
-    let is_intact = stored.as_ref().is_some_and(|one| one.is_intact);
-    let key = stored.as_ref().and_then(|one| one.keys.clone());
-    let age = stored
-        .as_ref()
-        .and_then(|one| one.compare_key(edition, options.now));
-    let (replaces, warning) = match stored {
-        Some(stored) => {
-            let offers = (is_preferred, age == Some(Ordering::Greater));
-            stored.against(edition, offers, &zips, options)?
+impl<B: BlobSource> Journey<'_, B> {
+    /// Compares the release's evidence with the repository's. Returns the evidence to write, if any, and a warning for the user.
+    pub(super) async fn plan_evidence(
+        &self,
+        Question {
+            tags,
+            packages,
+            zips,
+            is_preferred,
+        }: Question<'_>,
+    ) -> Result<(Option<TagUpdate<B>>, Option<Warning>), Problem> {
+        let (edition, release) = (&self.edition, self.edition.release);
+        let tag = Tag::of_evidence(&release.version)?;
+        let stored = match tags.has(&tag) {
+            false => None,
+            true => ExistingEvidence::read(self, packages).await?,
+        };
+        let was = stored.as_ref().map(|one| one.at);
+        let is_intact = stored.as_ref().is_some_and(|one| one.is_intact);
+        let key = stored.as_ref().and_then(|one| one.keys.clone());
+        let age = stored.as_ref().and_then(|one| one.compare_key(self));
+        let (replaces, warning) = match stored {
+            Some(stored) => {
+                let offers = (is_preferred, age == Some(Ordering::Greater));
+                stored.against(self, offers, &zips)?
+            }
+            // A release from another store may have no evidence.
+            None if release.checksums.is_none() => (false, None),
+            None => {
+                let covers = release.covers(zips.iter().map(|(platform, zip)| (platform, zip)));
+                covers.map_err(|source| Problem::Uncovered { source })?;
+                (true, None)
+            }
+        };
+        if !replaces && !self.moves_both() {
+            return Ok((None, warning));
         }
-        // A release from another store may have no evidence.
-        None if release.checksums.is_none() => (false, None),
-        None => {
-            let covers = release.covers(zips.iter().map(|(platform, zip)| (platform, zip)));
-            covers.map_err(|source| Problem::Uncovered { source })?;
-            (true, None)
-        }
-    };
-    if !replaces && !edition.moves_both(options) {
-        return Ok((None, warning));
+        let content = match &edition.evidence {
+            Some(content) => content.clone(),
+            None => content(release, tags, key.filter(|_| age == Some(Ordering::Less)))?,
+        };
+        // If the store has refused evidence before, do not send it again; one warning is enough.
+        let may_stay_away = was.is_none() && self.to.takes_evidence() == Some(false);
+        let is_there = is_intact && was == Some(content.root.expected.digest);
+        let moves = match is_there {
+            true => self.moves_both(),
+            false => replaces && !may_stay_away,
+        };
+        let target = moves.then_some(TagUpdate { tag, was, content });
+        Ok((target, warning))
     }
-    let content = match &edition.evidence {
-        Some(content) => content.clone(),
-        None => content(release, tags, key.filter(|_| age == Some(Ordering::Less)))?,
-    };
-    // If the store has refused evidence before, do not send it again; one warning is enough.
-    let may_stay_away = was.is_none() && to.takes_evidence() == Some(false);
-    let is_there = is_intact && was == Some(content.root.expected.digest);
-    let moves = match is_there {
-        true => edition.moves_both(options),
-        false => replaces && !may_stay_away,
-    };
-    let target = moves.then_some(TagUpdate { tag, was, content });
-    Ok((target, warning))
-}
 
-/// Whether the repository has exactly the evidence that tfoci would write.
-pub(super) async fn is_there<B: BlobSource>(
-    edition: &Edition<'_, B>,
-    tags: &TagNames,
-    to: &RepoMut,
-) -> Result<bool, Problem> {
-    let ours = match &edition.evidence {
-        Some(content) => content.root.expected.digest,
-        None => content(edition.release, tags, None)?.root.expected.digest,
-    };
-    let tag = Tag::of_evidence(&edition.release.version)?;
-    Ok(to.digest(&tag).await? == Some(ours))
+    /// Whether the repository has exactly the evidence that tfoci would write.
+    pub(super) async fn has_same_evidence(&self, tags: &TagNames) -> Result<bool, Problem> {
+        let ours = match &self.edition.evidence {
+            Some(content) => content.root.expected.digest,
+            None => {
+                content(self.edition.release, tags, None)?
+                    .root
+                    .expected
+                    .digest
+            }
+        };
+        let tag = Tag::of_evidence(&self.edition.release.version)?;
+        Ok(self.to.digest(&tag).await? == Some(ours))
+    }
 }
 
 /// The evidence that tfoci writes for a release. `newer` is a newer copy of its key.

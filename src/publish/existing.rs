@@ -4,9 +4,8 @@
 //! not verify ranks as its parts suggest, so that an attacker gains nothing by damaging a signature.
 
 use std::cmp::Ordering;
-use std::time::SystemTime;
 
-use super::{Digest, Edition, Existing, Options, Platform, Problem, RepoMut, Tag, Verified};
+use super::{Digest, Journey, Platform, Problem, Tag, Verified};
 use crate::authentication::Status;
 use crate::event::Warning;
 use crate::oci::Evidence;
@@ -61,12 +60,14 @@ pub(super) struct ExistingEvidence {
 
 impl ExistingEvidence {
     /// Reads the evidence of a version, and verifies `packages` with it; `None` if there is none.
-    pub(super) async fn read<L>(
-        repo: &RepoMut,
-        release: &Release<L>,
+    pub(super) async fn read<B>(
+        journey: &Journey<'_, B>,
         packages: Vec<Package<()>>,
-        options: &Options,
     ) -> Result<Option<Self>, Problem> {
+        let Journey {
+            to: repo, options, ..
+        } = journey;
+        let release = journey.edition.release;
         let tag = Tag::of_evidence(&release.version)?;
         let stored = match repo.evidence(&tag).await {
             Ok(None) => return Ok(None),
@@ -124,12 +125,11 @@ impl ExistingEvidence {
     /// It does not prove the zips, and there is no evidence that may replace it.
     pub(super) fn against<B>(
         self,
-        edition: &Edition<'_, B>,
+        journey: &Journey<'_, B>,
         (is_preferred, has_newer_key): (bool, bool),
         zips: &[(Platform, Digest)],
-        options: &Options,
     ) -> Result<(bool, Option<Warning>), Problem> {
-        let release = edition.release;
+        let (release, replaces) = (journey.edition.release, journey.replaces());
         let zips = zips.iter().map(|(platform, zip)| (platform, zip));
         let signer = self.signer();
         let is_richer = has_newer_key || self.lacks_what_is_in(release);
@@ -143,8 +143,7 @@ impl ExistingEvidence {
         }
         let offered = release.authentication();
         let covers = release.covers(zips.clone());
-        let replaces = options.existing == Existing::Replace;
-        let may_weaken = replaces && options.evidence_policy.allows_less;
+        let may_weaken = replaces && journey.options.evidence_policy.allows_less;
         if let Ok(stored) = &proven {
             // If different keys made two good signatures, the release's counts: it was verified just now.
             let has_same_key = stored.fingerprint == offered.fingerprint;
@@ -183,18 +182,14 @@ impl ExistingEvidence {
 
     /// Compares the copies that an edition and this evidence have of the edition's key, by when its owner last signed it; `None` if one of them is
     /// not known.
-    pub(super) fn compare_key<B>(
-        &self,
-        edition: &Edition<'_, B>,
-        now: SystemTime,
-    ) -> Option<Ordering> {
-        let release = edition.release;
-        let key = match &edition.evidence {
+    pub(super) fn compare_key<B>(&self, journey: &Journey<'_, B>) -> Option<Ordering> {
+        let release = journey.edition.release;
+        let key = match &journey.edition.evidence {
             Some(_) => &release.keys.first()?.bytes,
             None => release.certificate()?,
         };
         let fingerprint = release.authentication().fingerprint.as_ref()?;
-        compare(key, self.keys.as_ref()?, fingerprint, now)
+        compare(key, self.keys.as_ref()?, fingerprint, journey.options.now)
     }
 
     /// The key that signed it, even if the rule does not accept that key; `None` if it is not known.

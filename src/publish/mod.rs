@@ -45,14 +45,13 @@ mod reported_blob;
 mod transfer;
 
 pub(crate) use attach::{Placed, attach};
-use attest::attest;
 pub use attest::claim;
 pub(crate) use attest::is_attested;
 pub(crate) use content::{Blob, ContentGraph, is_whole};
 pub use error::{BlobFailure, Error, FailedPackage, PackageBlob};
 pub use existing::EvidencePolicy;
 use publication::{Publication, TagUpdate};
-use read_back::{read_back, read_back_roots};
+use read_back::read_back_roots;
 pub(crate) use reported_blob::ReportedBlob;
 use transfer::TransferOutcomes;
 pub(crate) use transfer::carried;
@@ -68,15 +67,16 @@ const LOOK_AGAIN: Duration = Duration::from_millis(25);
 /// a matrix waits once.
 const LOOK_AGAIN_IN_COMPANY: Duration = Duration::from_secs(2);
 
-/// The treatment of a version that the repository already has.
+/// What to do if the destination has the version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Existing {
-    /// Add what is missing; refuse another zip for a platform.
+    /// Add missing platforms and a new signature; refuse different zips
     #[default]
     Merge,
-    /// Fail, even if it is the same.
+    /// Refuse the version, even if it is the same
     Fail,
-    /// Replace the version with this release, and write damaged blobs again.
+    /// Replace the version, and remove its other platforms
     Replace,
 }
 
@@ -104,13 +104,6 @@ pub struct Options {
     pub attesting: Option<Attesting>,
 }
 
-impl Options {
-    /// Whether what the repository has is read, and not only looked up.
-    fn reads_everything(&self) -> bool {
-        self.existing == Existing::Replace || self.rechecks
-    }
-}
-
 /// The state of the repository that an earlier step read. If it is out of date when a tag is moved, the tag does not move, and everything
 /// is read again.
 #[derive(Clone, Copy, Debug)]
@@ -132,8 +125,6 @@ pub struct Edition<'a, B> {
     pub(crate) evidence: Option<ContentGraph<Blob<B>>>,
     /// What was already read of the repository.
     pub(crate) snapshot: Option<Snapshot<'a>>,
-    /// Whether another writer has moved a tag of the version since this one has begun.
-    pub(crate) has_met_others: bool,
 }
 
 impl<'a, B> Edition<'a, B> {
@@ -145,20 +136,18 @@ impl<'a, B> Edition<'a, B> {
             index: None,
             evidence: None,
             snapshot: None,
-            has_met_others: false,
         }
     }
+}
 
-    /// Whether to move both tags, even one that is right just now: another writer replaces the version too, and the tags of two releases must
-    /// not be mixed.
-    fn moves_both(&self, options: &Options) -> bool {
-        options.existing == Existing::Replace && self.has_met_others
-    }
-
-    /// Whether others probably write the version just now.
-    fn has_company(&self, options: &Options) -> bool {
-        options.is_matrix_job || self.has_met_others
-    }
+/// The publication of one edition.
+struct Journey<'a, B> {
+    edition: Edition<'a, B>,
+    to: &'a RepoMut,
+    options: &'a Options,
+    /// Whether another writer has moved a tag of the version since this one has begun.
+    has_met_others: bool,
+    reporter: Arc<dyn Reporter>,
 }
 
 /// Publishes a release. Content of the edition's snapshot is not requested again.
@@ -167,150 +156,152 @@ impl<'a, B> Edition<'a, B> {
 /// The existing version forbids it, the store fails, or the bytes of a package are not those that were verified. The version's tag
 /// has then not moved; the tag of its evidence may have.
 pub async fn publish<B: BlobSource>(
-    mut edition: Edition<'_, B>,
+    edition: Edition<'_, B>,
     to: &RepoMut,
     options: &Options,
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Published, Error<B::Failure>> {
     // A version that cannot be written as a tag must not create anything, not even a lock file.
     Tag::of_evidence(&edition.release.version)?;
-    let alone = options.existing == Existing::Replace;
+    let journey = Journey {
+        edition,
+        to,
+        options,
+        has_met_others: false,
+        reporter: Arc::clone(reporter),
+    };
     let _lock = match options.dry_run {
         true => None,
-        false => to.lock(alone, &**reporter).await?,
+        false => to.lock(journey.replaces(), &**reporter).await?,
     };
-    let subject = edition.subject.clone();
-    let warn = |reporter: &Arc<dyn Reporter>, warning| {
-        let subject = subject.clone();
+    journey.run().await
+}
+
+impl<B> Journey<'_, B> {
+    /// Whether the version is replaced if the repository has it.
+    fn replaces(&self) -> bool {
+        self.options.existing == Existing::Replace
+    }
+
+    /// Whether what the repository has is read, and not only looked up.
+    fn reads_everything(&self) -> bool {
+        self.replaces() || self.options.rechecks
+    }
+
+    /// Whether to move both tags, even one that is right just now: another writer replaces the version too, and the tags of two releases must
+    /// not be mixed.
+    fn moves_both(&self) -> bool {
+        self.replaces() && self.has_met_others
+    }
+
+    /// Whether others probably write the version just now.
+    fn has_company(&self) -> bool {
+        self.options.is_matrix_job || self.has_met_others
+    }
+
+    fn warn(&self, reporter: &Arc<dyn Reporter>, warning: Warning) {
+        let subject = self.edition.subject.clone();
         reporter.report(Event::Warning { subject, warning });
-    };
-    let mut events = Arc::clone(reporter);
-    let mut outcomes = TransferOutcomes::new(edition.release.packages.len());
-    let (mut refused, mut attests) = (None, false);
-    let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
-    loop {
-        let mut publication = plan::make(&edition, to, options).await?;
-        if let Some(warning) = publication.warning.take() {
-            warn(&events, warning);
-        }
-        let changes = changes(&edition, &publication, to, options, &*events).await;
-        if options.dry_run {
-            return predict(&edition, &publication, to, (changes, options), reporter).await;
-        }
-        refused = refused.or(publication.probe(to).await?);
-        outcomes
-            .transfer_all(&edition, &publication, to, &options.jobs, &events)
-            .await?;
-        let reads_back = options.reads_everything() && to.refuses_incomplete();
-        if reads_back {
-            publication.put_manifests(to).await?;
-            read_back(&edition, &publication, to).await?;
-        }
-        attests |= attested(&edition, &publication, to, options, &*events).await?;
-        let (tagged, refusal) = publication.move_tags(to, reads_back).await?;
-        refused = refused.or(refusal);
-        if tagged == Tagged::Moved {
+    }
+}
+
+impl<B: BlobSource> Journey<'_, B> {
+    async fn run(mut self) -> Result<Published, Error<B::Failure>> {
+        let (to, reporter) = (self.to, Arc::clone(&self.reporter));
+        let mut outcomes = TransferOutcomes::new(self.edition.release.packages.len());
+        let (mut refused, mut attests) = (None, false);
+        let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
+        loop {
+            let mut publication = self.plan().await?;
+            if let Some(warning) = publication.warning.take() {
+                self.warn(&self.reporter, warning);
+            }
+            let changes = self.changes(&publication).await;
+            if self.options.dry_run {
+                attests = self.attested(&publication).await?;
+                outcomes.predict(&self, &publication).await?;
+                let published = self.report(&publication, &outcomes, attests);
+                return Ok(Published {
+                    status: published.status.planned(),
+                    changes,
+                    ..published
+                });
+            }
+            refused = refused.or(publication.probe(to).await?);
+            outcomes.transfer_all(&self, &publication).await?;
+            let reads_back = self.reads_everything() && to.refuses_incomplete();
             if reads_back {
-                read_back_roots(&publication, to).await?;
+                publication.put_manifests(to).await?;
+                self.read_back(&publication).await?;
             }
-            let refused = refused.as_ref().and_then(evidence::refusal);
-            for warning in refused.into_iter().chain(publication.sweep(to).await) {
-                warn(reporter, warning);
+            attests |= self.attested(&publication).await?;
+            let (tagged, refusal) = publication.move_tags(to, reads_back).await?;
+            refused = refused.or(refusal);
+            if tagged == Tagged::Moved {
+                if reads_back {
+                    read_back_roots(&publication, to).await?;
+                }
+                let refused = refused.as_ref().and_then(evidence::refusal);
+                for warning in refused.into_iter().chain(publication.sweep(to).await) {
+                    self.warn(&reporter, warning);
+                }
+                return Ok(Published {
+                    bytes: outcomes.bytes(self.edition.release),
+                    changes,
+                    ..self.report(&publication, &outcomes, attests)
+                });
             }
-            let bytes = outcomes.bytes(edition.release);
-            return Ok(Published {
-                bytes,
-                changes,
-                ..report(&edition, &publication, to, (outcomes, attests))
-            });
-        }
-        // Do not report the same transfers and warnings again.
-        events = Arc::new(());
-        (edition.snapshot, edition.has_met_others) = (None, true);
-        if !retry.wait_quietly().await {
-            return Err(Problem::Contended { attempts: ATTEMPTS }.into());
+            // Do not report the same transfers and warnings again.
+            self.reporter = Arc::new(());
+            (self.edition.snapshot, self.has_met_others) = (None, true);
+            if !retry.wait_quietly().await {
+                return Err(Problem::Contended { attempts: ATTEMPTS }.into());
+            }
         }
     }
-}
 
-/// What a replacement changes. Warns if the stored version cannot be read.
-async fn changes<B>(
-    edition: &Edition<'_, B>,
-    publication: &Publication<B>,
-    to: &RepoMut,
-    options: &Options,
-    reporter: &dyn Reporter,
-) -> Vec<PlatformChange> {
-    if options.existing != Existing::Replace {
-        return Vec::new();
+    /// What a replacement changes. Warns if the stored version cannot be read.
+    async fn changes(&self, publication: &Publication<B>) -> Vec<PlatformChange> {
+        if !self.replaces() {
+            return Vec::new();
+        }
+        let changes = replacement::changes(self.edition.release, publication, self.to).await;
+        changes.unwrap_or_else(|| {
+            self.warn(&self.reporter, Warning::ReplacesUnreadable);
+            Vec::new()
+        })
     }
-    let changes = replacement::changes(edition.release, publication, to).await;
-    changes.unwrap_or_else(|| {
-        reporter.report(Event::Warning {
-            subject: edition.subject.clone(),
-            warning: Warning::ReplacesUnreadable,
-        });
-        Vec::new()
-    })
-}
 
-/// Attests the version, or finds out whether to. Returns whether its attestation was not there, and warns if there can be none.
-async fn attested<B>(
-    edition: &Edition<'_, B>,
-    publication: &Publication<B>,
-    to: &RepoMut,
-    options: &Options,
-    reporter: &dyn Reporter,
-) -> Result<bool, Problem> {
-    let Some(attesting) = &options.attesting else {
-        return Ok(false);
-    };
-    let index = &publication.index.content.root;
-    let when = (options.now, options.dry_run, publication.evidence.is_none());
-    let attested = attest(edition.release, index, to, attesting, when).await?;
-    Ok(attested.unwrap_or_else(|warning| {
-        let subject = edition.subject.clone();
-        reporter.report(Event::Warning { subject, warning });
-        false
-    }))
-}
+    /// Attests the version, or finds out whether to. Returns whether its attestation was not there, and warns if there can be none.
+    async fn attested(&self, publication: &Publication<B>) -> Result<bool, Problem> {
+        let Some(attesting) = &self.options.attesting else {
+            return Ok(false);
+        };
+        let attested = self.attest(publication, attesting).await?;
+        Ok(attested.unwrap_or_else(|warning| {
+            self.warn(&self.reporter, warning);
+            false
+        }))
+    }
 
-/// What [`publish`] would do.
-async fn predict<B: BlobSource>(
-    edition: &Edition<'_, B>,
-    publication: &Publication<B>,
-    to: &RepoMut,
-    (changes, options): (Vec<PlatformChange>, &Options),
-    reporter: &Arc<dyn Reporter>,
-) -> Result<Published, Error<B::Failure>> {
-    let attests = attested(edition, publication, to, options, &**reporter).await?;
-    let mut outcomes = TransferOutcomes::new(edition.release.packages.len());
-    outcomes.predict(edition, publication, to, reporter).await?;
-    let published = report(edition, publication, to, (outcomes, attests));
-    Ok(Published {
-        status: published.status.planned(),
-        changes,
-        ..published
-    })
-}
-
-fn report<B>(
-    edition: &Edition<'_, B>,
-    publication: &Publication<B>,
-    to: &RepoMut,
-    (outcomes, attests): (TransferOutcomes, bool),
-) -> Published {
-    let TagUpdate { tag, content, .. } = &publication.index;
-    let digest = content.root.expected.digest;
-    let status = match publication.change() {
-        // A package that seemed to be present was damaged and was written again.
-        Change::Present if outcomes.is_anything() || attests => Change::Updated,
-        change => change,
-    };
-    let identity = (to.reference(tag, &digest), digest);
-    Published {
-        status,
-        beside: outcomes.beside(),
-        ..Published::of(edition.release, identity, outcomes.packages())
+    fn report(
+        &self,
+        publication: &Publication<B>,
+        outcomes: &TransferOutcomes,
+        attests: bool,
+    ) -> Published {
+        let TagUpdate { tag, content, .. } = &publication.index;
+        let digest = content.root.expected.digest;
+        let status = match publication.change() {
+            // A package that seemed to be present was damaged and was written again.
+            Change::Present if outcomes.is_anything() || attests => Change::Updated,
+            change => change,
+        };
+        let identity = (self.to.reference(tag, &digest), digest);
+        Published {
+            status,
+            beside: outcomes.beside(),
+            ..Published::of(self.edition.release, identity, outcomes.packages())
+        }
     }
 }

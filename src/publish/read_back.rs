@@ -1,36 +1,34 @@
 //! Reads what a repository stores: before a plan, and after a replacement or a new check has written to a registry. A registry keeps the bytes
 //! that it has, even if others are uploaded.
 
-use super::{BlobSource, Edition, Expected, Problem, Publication, RawManifest, RepoMut, TagUpdate};
+use super::{BlobSource, Expected, Journey, Problem, Publication, RawManifest, RepoMut, TagUpdate};
 use crate::blob::{ReadError, verify};
 use crate::oci::Part;
 use crate::store::{self, At};
 
-/// Reads the packages, the other blobs and the manifests below the tags.
-///
-/// # Errors
-/// The registry does not have the right bytes.
-pub(super) async fn read_back<B: BlobSource>(
-    edition: &Edition<'_, B>,
-    publication: &Publication<B>,
-    to: &RepoMut,
-) -> Result<(), Problem> {
-    let packages = edition.release.packages.iter().zip(&publication.delivers);
-    let packages = packages.filter(|(_, delivers)| **delivers);
-    let packages = packages.map(|(package, _)| (package.expected, Part::Package));
-    let blobs = publication
-        .all_blobs()
-        .map(|(blob, what)| (blob.expected(), what));
-    for (expected, what) in packages.chain(blobs) {
-        let read = read_stored(to, expected).await;
-        read.map_err(|source| store::Error::reading(what, expected.digest, source))?;
-    }
-    for target in targets(publication) {
-        for manifest in target.content.manifests.iter().flatten() {
-            read_manifest(manifest, Part::Manifest, to).await?;
+impl<B: BlobSource> Journey<'_, B> {
+    /// Reads the packages, the other blobs and the manifests below the tags.
+    ///
+    /// # Errors
+    /// The registry does not have the right bytes.
+    pub(super) async fn read_back(&self, publication: &Publication<B>) -> Result<(), Problem> {
+        let packages = self.edition.release.packages.iter();
+        let packages = packages.zip(&publication.delivers);
+        let packages = packages.filter(|(_, delivers)| **delivers);
+        let packages = packages.map(|(package, _)| (package.expected, Part::Package));
+        let blobs = publication.all_blobs();
+        let blobs = blobs.map(|(blob, what)| (blob.expected(), what));
+        for (expected, what) in packages.chain(blobs) {
+            let read = read_stored(self.to, expected).await;
+            read.map_err(|source| store::Error::reading(what, expected.digest, source))?;
         }
+        for target in targets(publication) {
+            for manifest in target.content.manifests.iter().flatten() {
+                read_manifest(manifest, Part::Manifest, self.to).await?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Reads the manifests that the tags refer to.
@@ -73,11 +71,6 @@ async fn read_manifest(manifest: &RawManifest, what: Part, to: &RepoMut) -> Resu
     let read = to.manifest(At::Entry(&manifest.descriptor())).await?;
     read.ok_or(store::Error::Missing { what, digest })?;
     Ok(())
-}
-
-/// Whether a blob can be read from a repository and its bytes are right.
-pub(super) async fn is_intact_blob(repo: &RepoMut, expected: Expected) -> bool {
-    read_stored(repo, expected).await.is_ok()
 }
 
 /// Reads a blob of a repository to its end.

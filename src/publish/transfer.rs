@@ -5,10 +5,10 @@ use std::sync::Arc;
 use futures_util::future;
 
 use super::publication::CONCURRENT_WRITES;
-use super::read_back::is_intact_blob;
+use super::read_back::read_stored;
 use super::reported_blob::ReportedBlob;
 use super::{
-    AttachedBlobs, Blob, BlobFailure, BlobSource, Edition, Error, Event, Expected, FailedPackage,
+    AttachedBlobs, Blob, BlobFailure, BlobSource, Error, Event, Expected, FailedPackage, Journey,
     Package, Publication, Release, RepoMut, Reporter, Subject, Transfer,
 };
 use crate::blob::{BlobInfo, BlobLocation, ReadError, verify};
@@ -37,13 +37,17 @@ impl TransferOutcomes {
     /// Writes every blob below the tags of a publication. What an earlier attempt has written counts as written, and has been reported already.
     pub(super) async fn transfer_all<B: BlobSource>(
         &mut self,
-        edition: &Edition<'_, B>,
+        journey: &Journey<'_, B>,
         publication: &Publication<B>,
-        to: &RepoMut,
-        jobs: &Jobs,
-        reporter: &Arc<dyn Reporter>,
     ) -> Result<(), Error<B::Failure>> {
-        let release = edition.release;
+        let Journey {
+            edition,
+            to,
+            options,
+            reporter,
+            ..
+        } = journey;
+        let (release, jobs) = (edition.release, &options.jobs);
         let work = release.packages.iter().zip(&publication.delivers);
         let work = work.zip(self.packages.clone());
         let sizes = work.clone().map(|((package, delivers), earlier)| {
@@ -53,7 +57,7 @@ impl TransferOutcomes {
         reporter.report(Event::planned(edition.subject.clone(), sizes));
         let work = work.map(|((package, delivers), earlier)| (package.clone(), *delivers, earlier));
         let packages = jobs.run(work, |(package, delivers, earlier)| {
-            let to = to.clone();
+            let to = RepoMut::clone(to);
             let reporter: Arc<dyn Reporter> = match earlier {
                 Some(_) => Arc::new(()),
                 None => Arc::clone(reporter),
@@ -81,7 +85,7 @@ impl TransferOutcomes {
             }
         }
         // A new plan may list different blobs.
-        for (blob, now) in unproven(edition, publication, to, jobs, reporter).await? {
+        for (blob, now) in unproven(journey, publication).await? {
             match self.beside.iter_mut().find(|(known, _)| *known == blob) {
                 Some((_, earlier)) if now != Transfer::Present => *earlier = now,
                 Some(_) => {}
@@ -94,11 +98,10 @@ impl TransferOutcomes {
     /// Finds out what [`TransferOutcomes::transfer_all`] would do. An interrupted run may have written packages without moving the tag.
     pub(super) async fn predict<B: BlobSource>(
         &mut self,
-        edition: &Edition<'_, B>,
+        journey: &Journey<'_, B>,
         publication: &Publication<B>,
-        to: &RepoMut,
-        reporter: &Arc<dyn Reporter>,
     ) -> Result<(), Error<B::Failure>> {
+        let Journey { edition, to, .. } = journey;
         let packages = edition.release.packages.iter();
         let packages = packages.zip(&publication.delivers);
         for ((package, delivers), transfer) in packages.zip(&mut self.packages) {
@@ -109,14 +112,16 @@ impl TransferOutcomes {
             let is_there = match to.refuses_incomplete() {
                 _ if !delivers => true,
                 true => to.has_blob(&package.expected).await?,
-                false => is_intact_blob(to, package.expected).await,
+                false => read_stored(to, package.expected).await.is_ok(),
             };
             *transfer = Some(planned(is_there));
         }
         for (blob, _) in unproven_blobs(publication) {
             let expected = blob.expected();
             let transfer = planned(to.has_blob(&expected).await?);
-            reporter.report(carried(edition.subject.clone(), expected, transfer));
+            journey
+                .reporter
+                .report(carried(edition.subject.clone(), expected, transfer));
             self.beside.push((expected, transfer));
         }
         Ok(())
@@ -269,26 +274,26 @@ async fn put<S: BlobSource>(
 
 /// Writes the blobs that no signature covers, and reports each.
 async fn unproven<B: BlobSource>(
-    edition: &Edition<'_, B>,
+    journey: &Journey<'_, B>,
     publication: &Publication<B>,
-    to: &RepoMut,
-    jobs: &Jobs,
-    reporter: &Arc<dyn Reporter>,
 ) -> Result<Vec<(Expected, Transfer)>, Error<B::Failure>> {
     let blobs = unproven_blobs(publication).into_iter();
     let blobs = blobs.map(|(blob, what)| (blob.clone(), what));
-    jobs.run(blobs, |(blob, what)| {
-        let (to, reporter) = (to.clone(), Arc::clone(reporter));
-        let subject = edition.subject.clone();
-        async move {
-            let expected = blob.expected();
-            let watched = ReportedBlob::start(blob, &subject, &reporter);
-            let transfer = put(&watched, what, Lookup::First, &to).await?;
-            reporter.report(carried(subject, expected, transfer));
-            Ok((expected, transfer))
-        }
-    })
-    .await
+    journey
+        .options
+        .jobs
+        .run(blobs, |(blob, what)| {
+            let (to, reporter) = (journey.to.clone(), Arc::clone(&journey.reporter));
+            let subject = journey.edition.subject.clone();
+            async move {
+                let expected = blob.expected();
+                let watched = ReportedBlob::start(blob, &subject, &reporter);
+                let transfer = put(&watched, what, Lookup::First, &to).await?;
+                reporter.report(carried(subject, expected, transfer));
+                Ok((expected, transfer))
+            }
+        })
+        .await
 }
 
 fn unproven_blobs<B>(publication: &Publication<B>) -> Vec<(&B, Part)> {

@@ -211,12 +211,11 @@ pub fn unexplained(platforms: impl IntoIterator<Item = Platform>) -> BTreeMap<Pl
 impl ReleaseAnswer {
     /// Builds the answer. Requested platforms without a package in the release are absent.
     fn of(requested: Option<&[Platform]>, release: Release<SourcePackage>) -> Self {
-        let packages = &release.packages;
-        let is_absent = |asked: &&Platform| packages.iter().all(|one| one.platform != **asked);
         let requested = requested.unwrap_or_default().iter();
+        let absent = requested.filter(|platform| !release.has(platform));
         Self {
-            absent: unexplained(requested.filter(is_absent).cloned()),
-            release: (!packages.is_empty()).then_some(release),
+            absent: unexplained(absent.cloned()),
+            release: (!release.packages.is_empty()).then_some(release),
             reported: BTreeSet::new(),
         }
     }
