@@ -11,13 +11,13 @@ use tfoci::copy::{Options, copy};
 use tfoci::oci::Referrers;
 use tfoci::outcome::Failure;
 use tfoci::platform::{Platform, Platforms};
+use tfoci::publish::Existing;
 
 use plan::Plan;
 
 use super::Ending;
 use super::arguments::{Attest, DESTINATION, ReadTrust};
 use super::error::CommandError;
-use super::push::How;
 use super::report::{COPY, Extent};
 use super::session::place::refuse_other;
 use super::session::{Session, TrustPath, check, consequence, exclusion, requested};
@@ -73,7 +73,7 @@ pub(super) struct Arguments {
     to: String,
     /// What to do if the destination has the version
     #[arg(long, value_enum, default_value_t, value_name = "HOW", help_heading = DESTINATION)]
-    existing: How,
+    existing: Existing,
     /// Which signatures, SBOMs and attestations of other tools come along
     ///
     /// `known` are those of cosign, Sigstore and notation, and SBOMs in SPDX or CycloneDX. tfoci does not interpret them.
@@ -188,7 +188,7 @@ fn options(
     let exclude = exclude.map(|text| exclusion(text, &|text| session.pattern(text)));
     Ok(Options {
         exclude: exclude.collect::<Result<_, _>>()?,
-        existing: arguments.existing.into(),
+        existing: arguments.existing,
         rebuild,
         referrers: arguments.referrers,
         trust: session.trust_options_of(&arguments.trust, trust)?,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use tfoci::address::ProviderAddr;
 use tfoci::attestation::Attesting;
@@ -64,7 +64,7 @@ pub(super) struct Arguments {
     platform: Vec<Platform>,
     /// What to do if the store has the version
     #[arg(long, value_enum, default_value_t, value_name = "HOW", help_heading = DESTINATION)]
-    existing: How,
+    existing: Existing,
     /// Annotation to add to the index; may be repeated
     #[arg(long, value_name = "KEY=VALUE", help_heading = DESTINATION)]
     annotation: Vec<String>,
@@ -88,28 +88,6 @@ pub(super) struct Arguments {
     require_pinned: bool,
     #[command(flatten)]
     attest: Attest,
-}
-
-/// What to do if the destination has the version.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum How {
-    /// Add missing platforms and a new signature; refuse different zips
-    #[default]
-    Merge,
-    /// Refuse the version, even if it is the same
-    Fail,
-    /// Replace the version, and remove its other platforms
-    Replace,
-}
-
-impl From<How> for Existing {
-    fn from(how: How) -> Self {
-        match how {
-            How::Merge => Self::Merge,
-            How::Fail => Self::Fail,
-            How::Replace => Self::Replace,
-        }
-    }
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
@@ -287,7 +265,7 @@ fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Opti
     }
     let attester = session.attester(&arguments.attest, None)?;
     Ok(Options {
-        existing: arguments.existing.into(),
+        existing: arguments.existing,
         annotations,
         dry_run: arguments.dry_run,
         jobs: session.jobs(),

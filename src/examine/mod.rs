@@ -229,26 +229,22 @@ impl StoredProvider {
     /// # Errors
     /// As [`StoredProvider::versions`], or no version matches.
     pub async fn choose(&self, selection: &Selection) -> Result<(Version, usize), Failure> {
-        self.select(self.versions().await?, selection)
+        self.select(&self.versions().await?, selection)
     }
 
     /// As [`StoredProvider::choose`], among versions that were read before.
     pub(crate) fn select(
         &self,
-        Versions {
-            versions: available,
-            ignored,
-        }: Versions,
+        available: &Versions,
         selection: &Selection,
     ) -> Result<(Version, usize), Failure> {
-        let constraints: &VersionConstraints = &selection.constraints;
-        let matching = available
-            .iter()
-            .filter(|version| constraints.admits(version))
-            .count();
-        match constraints.newest(available.iter()) {
-            Some(version) => Ok((version.clone(), matching)),
-            None => Err(self.failure(None, absent(constraints, available, ignored))),
+        let (constraints, versions) = (&selection.constraints, available.versions.iter());
+        let matching = versions
+            .clone()
+            .filter(|version| constraints.admits(version));
+        match constraints.newest(versions) {
+            Some(version) => Ok((version.clone(), matching.count())),
+            None => Err(self.no_match(available, constraints)),
         }
     }
 
@@ -307,14 +303,33 @@ impl StoredProvider {
         Ok(Some(available))
     }
 
-    /// The failure if none of these versions satisfies the constraints.
+    /// The failure if none of these versions satisfies the constraints. If the user asked for an exact version and a tag is a non-canonical spelling
+    /// of it, the error names that tag.
     pub(crate) fn no_match(
         &self,
         available: &Versions,
         constraints: &VersionConstraints,
     ) -> Failure {
-        let Versions { versions, ignored } = available.clone();
-        self.failure(None, absent(constraints, versions, ignored))
+        let other = available
+            .ignored
+            .iter()
+            .find_map(|(tag, reason)| match reason {
+                Ignored::NotCanonical { version, canonical }
+                    if constraints.as_exact() == Some(version) =>
+                {
+                    Some(Problem::NotCanonical {
+                        tag: tag.clone(),
+                        canonical: canonical.clone(),
+                        version: version.clone(),
+                    })
+                }
+                _ => None,
+            });
+        let problem = other.unwrap_or_else(|| Problem::NoVersion {
+            constraints: constraints.clone(),
+            available: available.versions.clone(),
+        });
+        self.failure(None, problem)
     }
 
     /// Builds the failure of a version, or of the provider, in this store.
@@ -322,29 +337,5 @@ impl StoredProvider {
         let mut subject = Subject::provider(&self.provider);
         subject.version = version.cloned();
         problem.of(subject, At::read(self.place.clone()))
-    }
-}
-
-/// The problem if no version matches. If the user asked for an exact version and a tag is a non-canonical spelling of it, the error names
-/// that tag.
-fn absent(
-    constraints: &VersionConstraints,
-    available: Vec<Version>,
-    ignored: Vec<(String, Ignored)>,
-) -> Problem {
-    for (tag, reason) in ignored {
-        if let Ignored::NotCanonical { version, canonical } = reason
-            && constraints.as_exact() == Some(&version)
-        {
-            return Problem::NotCanonical {
-                tag,
-                canonical,
-                version,
-            };
-        }
-    }
-    Problem::NoVersion {
-        constraints: constraints.clone(),
-        available,
     }
 }

@@ -239,7 +239,7 @@ impl<'a> Installer<'a> {
         let Some(available) = available.await? else {
             return Ok(None);
         };
-        let (version, matching) = from.select(available, selection)?;
+        let (version, matching) = from.select(&available, selection)?;
         self.reporter.report(Event::Selected {
             subject: Subject::version(&from.provider, &version),
             matching,

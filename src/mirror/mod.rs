@@ -45,7 +45,7 @@ use crate::jobs::{Jobs, SideBySide};
 use crate::outcome::{At, Failure, OnResult, Problem, Published};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
-use crate::publish::{self, EvidencePolicy, Existing, PackageBlob};
+use crate::publish::{self, PackageBlob};
 use crate::release::Release;
 use crate::source::{self, AvailableVersions, BadEntries, ReleaseAnswer, Source, SourcePackage};
 use crate::store::{RepoMut, StoreBlob};
@@ -78,26 +78,6 @@ pub struct Options {
     pub pins_keys: bool,
     /// Who attests the versions that are verified.
     pub attester: Option<Arc<Attester>>,
-}
-
-impl Options {
-    /// How versions are published under a trust rule. `rechecks` is as in [`publish::Options`].
-    fn publishing(&self, rule: &Rule, rechecks: bool) -> publish::Options {
-        publish::Options {
-            existing: Existing::Merge,
-            rechecks,
-            is_matrix_job: false,
-            annotations: BTreeMap::new(),
-            dry_run: self.dry_run,
-            jobs: self.jobs.clone(),
-            now: self.now,
-            evidence_policy: EvidencePolicy {
-                always: rechecks,
-                ..EvidencePolicy::of_writing(rule)
-            },
-            attesting: None,
-        }
-    }
 }
 
 /// A provider to mirror.

@@ -17,7 +17,7 @@ use crate::oci::{Descriptor, RawManifest, Tag, TagNames};
 use crate::outcome::{At, Failure, Problem, Published, PublishedPackage};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
-use crate::publish::{self, Edition, Snapshot, is_attested, publish};
+use crate::publish::{self, Edition, EvidencePolicy, Existing, Snapshot, is_attested, publish};
 use crate::release::Release;
 use crate::source::Source;
 use crate::store::{self, Artifact, RepoMut, StoredPackage, artifact};
@@ -443,8 +443,18 @@ impl Missing<'_> {
         // The index may list manifests that the registry has lost.
         let rechecks = options.rechecks || self.target.has_lost_manifests().await;
         let options = publish::Options {
+            existing: Existing::Merge,
+            rechecks,
+            is_matrix_job: false,
+            annotations: BTreeMap::new(),
+            dry_run: options.dry_run,
+            jobs: options.jobs.clone(),
+            now: options.now,
+            evidence_policy: EvidencePolicy {
+                always: rechecks,
+                ..EvidencePolicy::of_writing(&task.rule)
+            },
             attesting: self.target.attesting.clone(),
-            ..options.publishing(&task.rule, rechecks)
         };
         let mut published = publish(edition, destination, &options, reporter).await?;
         let mut beside = match &self.stored {

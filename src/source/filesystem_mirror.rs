@@ -95,36 +95,41 @@ impl FilesystemMirror {
         })
     }
 
-    /// The directories of a provider. Clients write hosts in Unicode, some other tools in ASCII.
+    /// The directories of a provider, in any spelling. Links to directories are noted.
     fn places(
         &self,
         provider: &ProviderAddr,
         links: &mut Vec<PathBuf>,
     ) -> Result<Vec<PathBuf>, Error> {
-        let (host, namespace, name) = (
-            provider.hostname(),
-            provider.namespace(),
-            provider.type_name(),
-        );
-        let mut level = |above: &[PathBuf], spellings: &[&str], means: &dyn Fn(&str) -> bool| {
-            let mut found = Vec::new();
-            for above in above {
-                found.extend(below(above, spellings, means, links)?);
-            }
-            Ok::<_, disk::Error>(found)
-        };
+        let host = provider.hostname();
         let is_same = |namespace: &str, name: &str| {
             ProviderAddr::new(host.clone(), namespace, name).is_ok_and(|other| other == *provider)
         };
-        let hosts = level(
-            std::slice::from_ref(&self.directory),
-            &[&host.to_unicode(), host.as_ascii()],
-            &|text| text.parse::<Hostname>().is_ok_and(|other| other == *host),
-        )?;
-        let namespaces = level(&hosts, &[namespace], &|text| is_same(text, name))?;
-        Ok(level(&namespaces, &[name], &|text| {
-            is_same(namespace, text)
-        })?)
+        let levels: [&dyn Fn(&str) -> bool; 3] = [
+            &|text| Hostname::from_ascii(text).is_ok_and(|other| other == *host),
+            &|text| is_same(text, provider.type_name()),
+            &|text| is_same(provider.namespace(), text),
+        ];
+        let mut places = vec![self.directory.clone()];
+        for is_it in levels {
+            let mut below = Vec::new();
+            for above in places {
+                let names = disk::if_exists(disk::names(&above))?.unwrap_or_default();
+                for path in names
+                    .iter()
+                    .filter(|name| is_it(name))
+                    .map(|name| above.join(name))
+                {
+                    match kind(&path)? {
+                        Some(kind) if kind.is_dir() => below.push(path),
+                        Some(kind) if kind.is_symlink() => links.push(path),
+                        _ => {}
+                    }
+                }
+            }
+            places = below;
+        }
+        Ok(places)
     }
 }
 
@@ -144,43 +149,6 @@ pub fn providers(mirror: &Path) -> Result<Vec<ProviderAddr>, disk::Error> {
                 found.extend(ProviderAddr::new(hostname.clone(), &namespace, &name));
             }
         }
-    }
-    Ok(found)
-}
-
-/// The subdirectories with one of these names. If there is none, those whose names normalize to the same.
-fn below(
-    above: &Path,
-    names: &[&str],
-    means: &dyn Fn(&str) -> bool,
-    links: &mut Vec<PathBuf>,
-) -> Result<Vec<PathBuf>, disk::Error> {
-    let mut found = existing(above, names.iter().copied())?;
-    if found.is_empty() {
-        let all = disk::if_exists(disk::names(above))?.unwrap_or_default();
-        let same = all.iter().map(String::as_str).filter(|name| means(name));
-        found = existing(above, same)?;
-    }
-    let mut directories = Vec::new();
-    for (path, kind) in found {
-        if kind.is_dir() {
-            directories.push(path);
-        } else if kind.is_symlink() {
-            links.push(path);
-        }
-    }
-    directories.dedup();
-    Ok(directories)
-}
-
-fn existing<'a>(
-    above: &Path,
-    names: impl Iterator<Item = &'a str>,
-) -> Result<Vec<(PathBuf, FileType)>, disk::Error> {
-    let mut found = Vec::new();
-    for name in names {
-        let path = above.join(name);
-        found.extend(kind(&path)?.map(|kind| (path, kind)));
     }
     Ok(found)
 }
