@@ -16,12 +16,12 @@ use crate::jobs::Jobs;
 use crate::oci::Part;
 use crate::store::Lookup;
 
-/// The outcome for the packages of a release and for other blobs, over all attempts.
+/// The outcome for the packages of a release and for other blobs, over all attempts. What an earlier one has written counts as written.
 #[derive(Debug)]
 pub(super) struct TransferOutcomes {
-    /// The outcome of each package, in the order of the release; `None` if there is none yet.
-    packages: Vec<Option<Transfer>>,
-    /// The blobs that no signature covers.
+    /// The outcome of each package, in the order of the release.
+    packages: Vec<Transfer>,
+    /// The blobs that no signature covers. A new plan may list different ones.
     beside: Vec<(Expected, Transfer)>,
 }
 
@@ -29,41 +29,31 @@ impl TransferOutcomes {
     /// No outcome yet.
     pub(super) fn new(packages: usize) -> Self {
         Self {
-            packages: vec![None; packages],
+            packages: vec![Transfer::Present; packages],
             beside: Vec::new(),
         }
     }
 
-    /// Writes every blob below the tags of a publication. What an earlier attempt has written counts as written, and has been reported already.
+    /// Writes every blob below the tags of a publication.
     pub(super) async fn transfer_all<B: BlobSource>(
         &mut self,
         journey: &Journey<'_, B>,
         publication: &Publication<B>,
     ) -> Result<(), Error<B::Failure>> {
-        let Journey {
-            edition,
-            to,
-            options,
-            reporter,
-            ..
-        } = journey;
-        let (release, jobs) = (edition.release, &options.jobs);
-        let work = release.packages.iter().zip(&publication.delivers);
-        let work = work.zip(self.packages.clone());
-        let sizes = work.clone().map(|((package, delivers), earlier)| {
-            let is_written = *delivers || earlier.is_some();
-            if is_written { package.expected.size } else { 0 }
+        let Journey { edition, to, .. } = journey;
+        let work = edition.release.packages.iter();
+        let work = work.zip(publication.delivers.iter().copied());
+        let sizes = work.clone().map(|(package, delivers)| match delivers {
+            true => package.expected.size,
+            false => 0,
         });
-        reporter.report(Event::planned(edition.subject.clone(), sizes));
-        let work = work.map(|((package, delivers), earlier)| (package.clone(), *delivers, earlier));
-        let packages = jobs.run(work, |(package, delivers, earlier)| {
-            let to = RepoMut::clone(to);
-            let reporter: Arc<dyn Reporter> = match earlier {
-                Some(_) => Arc::new(()),
-                None => Arc::clone(reporter),
-            };
+        let subject = edition.subject.clone();
+        journey.reporter.report(Event::planned(subject, sizes));
+        let work = work.map(|(package, delivers)| (package.clone(), delivers));
+        let packages = journey.options.jobs.run(work, |(package, delivers)| {
+            let (to, reporter) = (RepoMut::clone(to), Arc::clone(&journey.reporter));
             let subject = edition.subject.platform(&package.platform);
-            let authentication = release.authentication().clone();
+            let authentication = edition.release.authentication().clone();
             async move {
                 let transfer = match delivers {
                     true => deliver_package(&package, &to, &subject, &reporter).await?,
@@ -79,16 +69,13 @@ impl TransferOutcomes {
             }
         });
         let (packages, ()) = future::try_join(packages, documents(publication, to)).await?;
-        for (earlier, now) in self.packages.iter_mut().zip(packages) {
-            if earlier.is_none() || now != Transfer::Present {
-                *earlier = Some(now);
-            }
+        let written = |transfer: &Transfer| *transfer != Transfer::Present;
+        for (outcome, now) in self.packages.iter_mut().zip(packages) {
+            *outcome = Some(now).filter(written).unwrap_or(*outcome);
         }
-        // A new plan may list different blobs.
         for (blob, now) in unproven(journey, publication).await? {
             match self.beside.iter_mut().find(|(known, _)| *known == blob) {
-                Some((_, earlier)) if now != Transfer::Present => *earlier = now,
-                Some(_) => {}
+                Some((_, outcome)) => *outcome = Some(now).filter(written).unwrap_or(*outcome),
                 None => self.beside.push((blob, now)),
             }
         }
@@ -114,7 +101,7 @@ impl TransferOutcomes {
                 true => to.has_blob(&package.expected).await?,
                 false => read_stored(to, package.expected).await.is_ok(),
             };
-            *transfer = Some(planned(is_there));
+            *transfer = planned(is_there);
         }
         for (blob, _) in unproven_blobs(publication) {
             let expected = blob.expected();
@@ -129,8 +116,7 @@ impl TransferOutcomes {
 
     /// The outcome of each package, in the order of the release.
     pub(super) fn packages(&self) -> impl Iterator<Item = Transfer> {
-        let packages = self.packages.iter();
-        packages.map(|transfer| transfer.unwrap_or(Transfer::Present))
+        self.packages.iter().copied()
     }
 
     /// Whether any package was written, or would be.
