@@ -18,16 +18,13 @@ const LOOKUPS: usize = 16;
 pub(super) async fn check(tasks: &[Task], options: &Options) -> Result<(), Failure> {
     let (mut missing, mut at) = (BTreeSet::new(), At::Here);
     for Task {
-        from,
-        selectors,
-        to,
-        ..
+        from, filters, to, ..
     } in tasks
     {
         let Some(delta) = from.repo.bundle().filter(|one| one.is_delta()) else {
             continue;
         };
-        let selected = selection::select(selectors, options, from, &from.versions().await?);
+        let selected = selection::select(filters, options, from, &from.versions().await?);
         let selected: Vec<String> = selected.versions.keys().map(ToString::to_string).collect();
         // The copy itself reports what cannot be read.
         let (listed, _) = have(from, &VersionConstraints::any()).await?;

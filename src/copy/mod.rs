@@ -25,6 +25,7 @@ use crate::event::{Event, Reporter, Subject};
 use crate::examine::{StoredProvider, TrustOptions, Versions};
 use crate::hash::PackageHash;
 use crate::jobs::{Jobs, SideBySide};
+use crate::mirror::VersionFilter;
 use crate::oci::{Part, RawManifest, Referrers, Tag, TagNames};
 use crate::outcome::{At, Failure, OnResult, Problem, Published};
 use crate::platform::Platforms;
@@ -51,7 +52,6 @@ use draft::Draft;
 use error::Error;
 pub use have::have;
 use selection::SelectedVersions;
-pub use selection::Selector;
 use stored_version::StoredVersion;
 
 /// How to copy.
@@ -80,8 +80,8 @@ pub struct Options {
 pub struct Task {
     /// The provider in the store that is read.
     pub from: StoredProvider,
-    /// Selectors of its versions. A version that any of them matches is copied.
-    pub selectors: Vec<Selector>,
+    /// Filters that select its versions. A version that any of them matches is copied; its age does not matter.
+    pub filters: Vec<VersionFilter>,
     /// The package hashes of each locked version, which is refused if it has another package.
     pub locked: BTreeMap<Version, BTreeSet<PackageHash>>,
     /// The provider's repository in the destination store.
@@ -170,7 +170,7 @@ impl<'a> Journey<'a> {
     ) -> Result<(Self, SelectedVersions), Failure> {
         let Task {
             from,
-            selectors,
+            filters,
             locked,
             to,
         } = task;
@@ -190,7 +190,7 @@ impl<'a> Journey<'a> {
                 reporter.report(warning);
                 SelectedVersions::default()
             }
-            None => selection::select(&selectors, options, &from, &available),
+            None => selection::select(&filters, options, &from, &available),
         };
         for warning in std::mem::take(&mut selected.warnings) {
             let subject = Subject::provider(&from.provider);

@@ -57,9 +57,21 @@ impl Selected {
 }
 
 impl VersionFilter {
+    /// Every version that satisfies these constraints, of any age and for all platforms; without constraints every version, pre-releases included.
+    pub fn of(constraints: &VersionConstraints) -> Self {
+        Self {
+            versions: constraints.clone(),
+            newest: None,
+            prereleases: constraints.is_any(),
+            platforms: Platforms::All,
+            min_age: Duration::ZERO,
+            is_named: false,
+        }
+    }
+
     fn admits(&self, version: &Version) -> bool {
-        self.versions.admits(version)
-            || self.prereleases && version.is_prerelease() && self.versions.spans(version)
+        let spans = || version.is_prerelease() && self.versions.spans(version);
+        self.versions.admits(version) || self.prereleases && (self.versions.is_any() || spans())
     }
 
     /// The versions that match, of any age, the newest first. `versions` is ascending.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tfoci::address::ProviderAddr;
 use tfoci::config::MirrorFile;
-use tfoci::copy::{Selector, Task};
+use tfoci::copy::Task;
 use tfoci::event::Subject;
 use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::outcome::{At, Failure, Problem};
@@ -23,10 +23,10 @@ pub(super) struct Plan {
     pub(super) incomplete: Option<CommandError>,
 }
 
-/// A provider, and selectors of its versions.
+/// A provider, and filters of its versions.
 struct Copying {
     wanted: WantedVersions,
-    selectors: Vec<Selector>,
+    filters: Vec<VersionFilter>,
 }
 
 impl Plan {
@@ -63,14 +63,14 @@ impl Plan {
             let selection = &wanted.selection;
             let is_filtered = position >= named && is_selective;
             let filters = filters.get(&selection.provider).filter(|_| is_filtered);
-            let selectors = match filters {
-                Some(filters) => filters.iter().cloned().map(Selector::Filter).collect(),
-                None => vec![Selector::Constraints(selection.constraints.clone())],
+            let filters = match filters {
+                Some(filters) => filters.clone(),
+                None => vec![VersionFilter::of(&selection.constraints)],
             };
             // A version that several of them select is copied once.
             match plan.iter_mut().find(|known| known.is_of(&wanted)) {
-                Some(known) => known.selectors.extend(selectors),
-                None => plan.push(Copying { wanted, selectors }),
+                Some(known) => known.filters.extend(filters),
+                None => plan.push(Copying { wanted, filters }),
             }
         }
         Ok(Self {
@@ -101,7 +101,7 @@ impl Plan {
     ) -> impl Iterator<Item = Result<Task, Failure>> {
         self.copying
             .into_iter()
-            .map(move |Copying { wanted, selectors }| {
+            .map(move |Copying { wanted, filters }| {
                 let WantedVersions { selection, from } = wanted;
                 let provider = &selection.provider;
                 let from = from?;
@@ -114,7 +114,7 @@ impl Plan {
                     return Err(at_target(Problem::SameRepository));
                 }
                 Ok(Task {
-                    selectors,
+                    filters,
                     locked: locks.hashes_of(provider),
                     to: repository,
                     from,
