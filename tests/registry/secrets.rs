@@ -47,7 +47,7 @@ fn forms(user: &str, secret: &str) -> [String; 4] {
 }
 
 /// Runs `tfoci` as a user, and searches its output for secrets.
-fn run(user: &User, name: &str, arguments: &[&str]) -> String {
+fn run(user: &User, name: &str, arguments: &str) -> String {
     let home = user.folder.path();
     let path = std::env::var("PATH").unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_tfoci"))
@@ -55,7 +55,7 @@ fn run(user: &User, name: &str, arguments: &[&str]) -> String {
         .env("HOME", home)
         .env("PATH", format!("{}:{path}", home.join("bin").display()))
         .current_dir(home)
-        .args(arguments)
+        .args(arguments.split_whitespace())
         .args(["-vv", "--plain-http", "127.0.0.1", "--format", "json"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -67,7 +67,7 @@ fn run(user: &User, name: &str, arguments: &[&str]) -> String {
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8(said).unwrap();
     for secret in secrets(name) {
-        assert!(!said.contains(&secret), "{arguments:?}: {secret}\n{said}");
+        assert!(!said.contains(&secret), "{arguments}: {secret}\n{said}");
     }
     said
 }
@@ -80,71 +80,25 @@ fn run_all(user: &User, name: &str) -> String {
     let provider = "registry.example.net/acme/demo";
     let one = format!("{provider}@1.0.0");
     let other = format!("{host}/{}-copy", user.name);
-    let commands: [&[&str]; 9] = [
-        &[
-            "login",
-            host,
-            "-u",
-            name,
-            "--password-stdin",
-            "--authfile",
-            "own.json",
-        ],
-        &[
-            "push",
-            "release",
-            "--provider",
-            provider,
-            "--to",
-            &store,
-            "--key",
-            "key.asc",
-        ],
-        &[
-            "push",
-            "release",
-            "--provider",
-            provider,
-            "--to",
-            &store,
-            "--key",
-            "key.asc",
-        ],
-        &["versions", provider, "--from", &store],
-        &["inspect", &one, "--from", &store],
-        &[
-            "install",
-            &one,
-            "--from",
-            &store,
-            "--into",
-            "into",
-            "--platform",
-            "all",
-        ],
-        &[
-            "copy",
-            provider,
-            "--from",
-            &store,
-            "--to",
-            "oci-layout:copied",
-        ],
-        &["copy", provider, "--from", &store, "--to", &other],
-        &["logout", host, "--authfile", "own.json"],
-    ];
+    let push = format!("push release --provider {provider} --to {store} --key key.asc");
     let mut said = String::new();
-    for command in commands {
-        let named = command.contains(&"--authfile");
-        let authfile: &[&str] = if named || user.path("bin").exists() {
-            &[]
-        } else {
-            &["--authfile", "auth.json"]
-        };
+    for command in [
+        &*format!("login {host} -u {name} --password-stdin --authfile own.json"),
+        &push,
+        &push,
+        &format!("versions {provider} --from {store}"),
+        &format!("inspect {one} --from {store}"),
+        &format!("install {one} --from {store} --into into --platform all"),
+        &format!("copy {provider} --from {store} --to oci-layout:copied"),
+        &format!("copy {provider} --from {store} --to {other}"),
+        &format!("logout {host} --authfile own.json"),
+    ] {
+        let named = command.contains("--authfile") || user.path("bin").exists();
+        let authfile = if named { "" } else { "--authfile auth.json" };
         said += &run(
             user,
             name,
-            &[command, authfile, &["--exact-repository"]].concat(),
+            &format!("{command} {authfile} --exact-repository"),
         );
     }
     said
@@ -290,13 +244,8 @@ fn secrets_stay_hidden_when_no_server_answers() {
     let name = registry.user().unwrap().to_owned();
     drop(registry);
     let store = format!("{}/{}", user.host, user.name);
-    let arguments = [
-        "versions",
-        "registry.example.net/acme/demo",
-        "--from",
-        &store,
-    ];
-    let more = ["--exact-repository", "--authfile", "auth.json"];
-    let said = run(&user, &name, &[&arguments[..], &more].concat());
+    let versions = format!("versions registry.example.net/acme/demo --from {store}");
+    let more = "--exact-repository --authfile auth.json";
+    let said = run(&user, &name, &format!("{versions} {more}"));
     assert!(said.contains("  Retrying http"), "{said}");
 }

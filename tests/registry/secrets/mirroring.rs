@@ -75,21 +75,11 @@ impl MirrorScene {
     fn mirror(&self, arguments: &[&str]) -> [Run; 2] {
         ["text", "json"].map(|format| {
             let to = format!("{}/{{namespace}}/{{type}}", self.registry.host());
-            let known = [
-                "mirror",
-                "--to",
-                &to,
-                "-vv",
-                "--ca-file",
-                "ca.pem",
-                "--authfile",
-                "auth.json",
-                "--plain-http",
-                "127.0.0.1",
-                "--format",
-                format,
-            ];
-            let run = self.scene.tfoci(known.iter().chain(arguments));
+            let known = format!(
+                "mirror --to {to} -vv --ca-file ca.pem --authfile auth.json --plain-http 127.0.0.1 --format {format}"
+            );
+            let known = known.split(' ').chain(arguments.iter().copied());
+            let run = self.scene.tfoci(known);
             let user = self.registry.user().unwrap();
             let mut wanted = secrets(user);
             wanted.extend([SECRET, SLIP].map(str::to_owned));
