@@ -57,12 +57,6 @@ impl Subject {
         }
     }
 
-    /// This subject in one of several destinations.
-    pub(crate) fn to(mut self, destination: Option<&str>) -> Self {
-        self.destination = destination.map(str::to_owned).or(self.destination);
-        self
-    }
-
     /// This subject, without its destination if that has this name.
     pub(crate) fn without_destination(mut self, name: Option<&str>) -> Self {
         self.destination = self.destination.filter(|one| Some(one.as_str()) != name);

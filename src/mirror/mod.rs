@@ -57,7 +57,7 @@ pub use locks::Locks;
 pub use selection::VersionFilter;
 use selection::{NoMatch, Selected};
 pub use shard::{Shard, ShardError};
-use target::{Missing, Target, TargetState};
+use target::{Missing, Target, TargetState, named};
 
 /// The number of providers that are mirrored concurrently. Most of the time they wait for responses, and one host receives at most 16 small
 /// requests at once. 16 take more than 28 MiB for packages of 0.5 MB, and are not faster (benches/far.sh).
@@ -244,7 +244,7 @@ impl<'a> Journey<'a> {
             available.await.map_err(|error| {
                 let failure = self.at_source(error, subject.clone());
                 for destination in destinations {
-                    on_result(Err(failure.to(self.task.label(destination).as_deref())));
+                    on_result(named(Err(failure.clone()), self.task.label(destination)));
                 }
             })
         };
@@ -253,10 +253,13 @@ impl<'a> Journey<'a> {
                 .iter()
                 .map(|one| Target::open(self.task, one, self.options, self.reporter));
             let mut targets = Vec::new();
-            for opened in future::join_all(opening).await {
+            let opened = future::join_all(opening).await;
+            for (destination, opened) in destinations.iter().zip(opened) {
                 match opened {
                     Ok(target) => targets.push(target),
-                    Err(failure) => on_result(Err(failure)),
+                    Err(failure) => {
+                        on_result(named(Err(failure), self.task.label(destination)));
+                    }
                 }
             }
             match targets.is_empty() {

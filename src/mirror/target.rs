@@ -346,14 +346,7 @@ impl<'a> Target<'a> {
 
     /// An outcome, with the name of this destination if there are several.
     pub(super) fn named(&self, outcome: Outcome) -> Outcome {
-        let destination = self.label.clone();
-        match outcome {
-            Ok(published) => Ok(Published {
-                destination,
-                ..published
-            }),
-            Err(failure) => Err(failure.to(destination.as_deref())),
-        }
+        named(outcome, self.label.clone())
     }
 
     /// The packages of a locked version, if the store has the wanted platforms. If all platforms are wanted, the source's list of them is
@@ -468,6 +461,17 @@ impl Missing<'_> {
             .sort_by(|a, b| a.platform.cmp(&b.platform));
         Ok(published)
     }
+}
+
+/// An outcome in one of several destinations.
+pub(super) fn named(mut outcome: Outcome, label: Option<String>) -> Outcome {
+    match &mut outcome {
+        Ok(published) => published.destination = label,
+        Err(Failure { subject, .. }) => subject
+            .iter_mut()
+            .for_each(|subject| subject.destination.clone_from(&label)),
+    }
+    outcome
 }
 
 /// Adds the name of the destination to every event.

@@ -128,16 +128,6 @@ impl Failure {
     pub fn category(&self) -> Category {
         self.problem.category()
     }
-
-    /// The failure, with one of several destinations as part of its subject.
-    #[must_use]
-    pub(crate) fn to(&self, destination: Option<&str>) -> Self {
-        let subject = self.subject.clone();
-        Self {
-            subject: subject.map(|subject| subject.to(destination)),
-            ..self.clone()
-        }
-    }
 }
 
 impl<P: Into<Problem>> From<P> for Failure {

@@ -118,6 +118,35 @@ fn a_failing_destination_does_not_stop_the_other() {
 }
 
 #[test]
+fn a_destination_that_cannot_be_read_does_not_stop_the_other() {
+    let scene = ready(OriginScene::of([demo()]));
+    scene.run(&format!("{BOTH} -q")).says(0, "");
+    let files = layout(&scene, "a").into_keys();
+    let index = files
+        .into_iter()
+        .find(|path| path.ends_with("demo/index.json"));
+    scene.write(format!("store/a/{}", index.unwrap()), "no JSON");
+    let b = scene.path("store/b");
+    std::fs::remove_dir_all(b).unwrap();
+    scene
+        .run(BOTH)
+        .gives(&["oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0"])
+        .says(1, "Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b 1 406 signed [ACME ID] origin error [ORIGIN]/acme/demo oci-layout:store/a/[ORIGIN]/acme/demo Mirrored 1 1 406 [TIME] 1 2");
+}
+
+#[test]
+fn what_only_one_destination_has_is_copied_to_the_other() {
+    let two = Provider::new("acme/demo").version("1.0.0", &["darwin_arm64", LINUX]);
+    let scene = ready(OriginScene::of([two]));
+    let first = format!("[ORIGIN]/acme/demo --to oci-layout:store/a --platform {LINUX} -q");
+    scene.run(&first).says(0, "");
+    scene.origin.forget();
+    scene.run(&format!("{BOTH} -q")).says(0, "");
+    assert_eq!(scene.origin.count(asks("package")), 1);
+    assert_eq!(scene.installs().len(), 4);
+}
+
+#[test]
 fn the_document_says_which_destination_failed() {
     let scene = conflicting();
     let arguments = format!("mirror --ca-file ca.pem {BOTH} --recheck --format json");
