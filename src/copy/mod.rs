@@ -410,9 +410,12 @@ impl<'a> Journey<'a> {
         }
         let artifact = stored_version::artifact(&self.from, version, &tag).await?;
         let digest = artifact.raw.expected.digest;
-        let tags = [&tag, &evidence];
-        let tags: Vec<&Tag> = tags.into_iter().filter(|tag| self.tags.has(tag)).collect();
-        let is_there = self.is_there(&tags, &digest).await;
+        let is_there = async {
+            let is_same = self.to.digest(&tag).await? == Some(digest);
+            let is_there = is_same && is_whole(&self.to, &tag).await?;
+            Ok(is_there && (!self.tags.has(&evidence) || is_whole(&self.to, &evidence).await?))
+        };
+        let is_there: Result<bool, store::Error> = is_there.await;
         if !is_there.map_err(Error::in_destination)? || artifact.index.platforms().is_err() {
             return Ok(None);
         }
@@ -420,22 +423,6 @@ impl<'a> Journey<'a> {
         let subject = (&self.from.provider, version);
         let published = Published::present(subject, reference, &artifact, &[]);
         Ok(Some((published, artifact.raw)))
-    }
-
-    /// Whether the first of these tags refers to the given index, and nothing is missing below any of them.
-    async fn is_there(&self, tags: &[&Tag], index: &Digest) -> Result<bool, store::Error> {
-        let Some(tag) = tags.first() else {
-            return Ok(false);
-        };
-        if self.to.digest(tag).await?.as_ref() != Some(index) {
-            return Ok(false);
-        }
-        for tag in tags {
-            if !is_whole(&self.to, tag).await? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// Checks a release against the lock files, if they lock it.
