@@ -331,13 +331,7 @@ impl<'a> Journey<'a> {
                 let listed = listed.await.map(Platforms::Among);
                 listed.map_err(|error| self.at_source(error, subject.clone()))
             };
-            wanted.clone_from(
-                told.platforms
-                    .get_or_init(listing)
-                    .await
-                    .as_ref()
-                    .map_err(Failure::clone)?,
-            );
+            wanted = told.platforms.get_or_init(listing).await.clone()?;
         }
         let compared = target.compare(version, stored, &wanted).await;
         let missing = match compared.map_err(in_store)? {
@@ -350,11 +344,11 @@ impl<'a> Journey<'a> {
             .take()
             .filter(|(asked, _)| asked.include(&missing.platforms));
         let (asked, released) = match released {
-            Some(released) => released,
-            None => (
-                missing.platforms.clone(),
-                self.release(selected, &missing).await,
-            ),
+            Some(known) => known,
+            None => {
+                let released = self.release(selected, &missing).await;
+                (missing.platforms.clone(), released)
+            }
         };
         told.released = Some((asked, released.clone()));
         let (release, absent) = released?;
@@ -373,10 +367,24 @@ impl<'a> Journey<'a> {
             }
             return Ok(published);
         };
-        // 6. Copies: from the source into the first destination that takes them, and from there into the others.
-        let published = match told.filled {
+        // 6. Copies.
+        self.copy(&missing, release, &mut told.filled).await
+    }
+
+    /// Copies the missing packages from the source into the first destination that takes them, and from there into the others.
+    async fn copy<'t>(
+        &self,
+        missing: &Missing<'t>,
+        release: Verified<Release<SourcePackage>>,
+        filled: &mut Option<&'t RepoMut>,
+    ) -> Outcome {
+        let (target, subject) = (
+            missing.target,
+            Subject::version(&release.provider, &release.version),
+        );
+        let published = match filled {
             None => {
-                let at = At::Source(self.source.place(provider));
+                let at = At::Source(self.source.place(&self.task.provider));
                 let published = missing.publish(release).await;
                 published.map_err(|error| unpublished::<SourcePackage>(error, target, subject, at))
             }
@@ -390,7 +398,7 @@ impl<'a> Journey<'a> {
             }
         }?;
         if !self.options.dry_run {
-            told.filled.get_or_insert(target.destination);
+            filled.get_or_insert(target.destination);
         }
         Ok(published)
     }
