@@ -61,20 +61,17 @@ pub(super) fn archives(
     })
 }
 
-/// The packages that the site has and that the document of a version names; `None` if the site has no valid document.
+/// The packages that the site has and that the document of a version names; none if the site has no valid document.
 ///
 /// # Errors
 /// The system reported an error, or a file is a symbolic link.
 pub(super) fn listed(
     directory: &Directory,
     version: &Version,
-) -> Result<Option<BTreeMap<String, Option<Archive>>>, disk::Error> {
+) -> Result<BTreeMap<String, Option<Archive>>, disk::Error> {
     let document = read(directory, &document_name(version), Archives::read)?;
-    let Some(Archives { archives, .. }) = document else {
-        return Ok(None);
-    };
     let mut present = BTreeMap::new();
-    for (platform, archive) in archives {
+    for (platform, archive) in document.unwrap_or_default().archives {
         // The documents of a site name only zips in the same directory.
         if let Some(archive) = archive.filter(|archive| is_file_name(&archive.url))
             && folder::has_file(directory, &archive.url)?
@@ -82,7 +79,7 @@ pub(super) fn listed(
             present.insert(platform, Some(archive));
         }
     }
-    Ok(Some(present))
+    Ok(present)
 }
 
 fn is_file_name(name: &str) -> bool {

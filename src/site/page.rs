@@ -52,10 +52,8 @@ impl Site<'_> {
         version: &Version,
     ) -> Result<(Vec<Platform>, Option<u64>), disk::Error> {
         let (mut platforms, mut largest) = (Vec::new(), None);
-        if let Some(directory) = folder::open(&self.request.into, provider)?
-            && let Some(archives) = documents::listed(&directory, version)?
-        {
-            for (platform, archive) in archives {
+        if let Some(directory) = folder::open(&self.request.into, provider)? {
+            for (platform, archive) in documents::listed(&directory, version)? {
                 let name = archive.map(|archive| archive.url).unwrap_or_default();
                 let file = directory.metadata(&name)?;
                 largest = largest.max(file.map(|file| file.len()));

@@ -10,14 +10,13 @@ use super::documents::{self, INDEX};
 use super::folder;
 use super::{Refused, Site, SiteChange};
 use crate::address::ProviderAddr;
-use crate::disk::{self, Directory};
+use crate::disk;
 use crate::event::{Event, Subject, Warning};
 use crate::examine::StoredProvider;
-use crate::install::{Installed, InstalledPackage, Task};
+use crate::install::{Installed, Task};
 use crate::oci::Refusal;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::{Platform, Platforms};
-use crate::protocol::network_mirror::Archive;
 use crate::store;
 use crate::version::Version;
 
@@ -175,117 +174,44 @@ impl Site<'_> {
             let (at, any) = (At::read(from.place.clone()), BTreeSet::new());
             Some(self.installer.deliver(&release, &at, &any).await?)
         };
-        let packages = installed.as_ref().map(|installed| &*installed.packages);
-        let is_gone = self
-            .write_document(
-                &from.provider,
-                version,
-                packages.unwrap_or_default(),
-                &stored,
-            )
-            .map_err(|error| about(error.into()))?;
+        let is_gone = self.write_document(&from.provider, version, installed.as_ref(), &stored);
         Ok(Written {
+            is_gone: is_gone.map_err(|error| about(error.into()))?,
             installed,
             stored,
-            is_gone,
         })
     }
 
-    /// Writes the document of a version whose packages are written. Packages for other platforms stay listed, except those that the store no
-    /// longer has if deletion was requested. A version of which no package was written only loses packages; returns whether none is left.
+    /// Writes the document of a version after its packages. Packages for other platforms stay listed, except those that the store no longer has if
+    /// deletion was requested. Returns whether none is left.
     fn write_document(
         &self,
         provider: &ProviderAddr,
         version: &Version,
-        written: &[InstalledPackage],
+        installed: Option<&Installed>,
         stored: &BTreeSet<Platform>,
     ) -> Result<bool, disk::Error> {
-        let (root, dry_run) = (&self.request.into, self.request.dry_run);
-        let only_loses = written.is_empty();
-        if only_loses && !self.delete || !only_loses && dry_run {
-            return Ok(false);
-        }
-        let directory = match only_loses {
-            true => folder::open(root, provider)?,
-            false => Some(folder::open_or_create(root, provider)?),
-        };
-        let Some(directory) = directory else {
+        let root = &self.request.into;
+        let Some(directory) = folder::open(root, provider)? else {
             return Ok(false);
         };
-        let listed = documents::listed(&directory, version)?;
-        let has_document = listed.is_some();
-        let mut kept = listed.unwrap_or_default();
+        let mut kept = documents::listed(&directory, version)?;
         let before = kept.len();
         if self.delete {
-            retain(&mut kept, stored);
+            let stored: BTreeSet<String> = stored.iter().map(ToString::to_string).collect();
+            kept.retain(|platform, _| stored.contains(platform));
         }
-        if only_loses && (kept.is_empty() || kept.len() == before || dry_run) {
-            return Ok(has_document && kept.is_empty());
+        if installed.is_none() && (kept.is_empty() || kept.len() == before) {
+            return Ok(before > 0 && kept.is_empty());
         }
-        let bytes = documents::archives(written, kept);
-        let name = documents::document_name(version);
-        folder::write(root, &directory, &name, &bytes)?;
+        if !self.request.dry_run {
+            let packages = installed.map(|installed| &*installed.packages);
+            let bytes = documents::archives(packages.unwrap_or_default(), kept);
+            let name = documents::document_name(version);
+            folder::write(root, &directory, &name, &bytes)?;
+        }
         Ok(false)
     }
-}
-
-/// Removes the packages of other platforms from those of a document.
-fn retain(packages: &mut BTreeMap<String, Option<Archive>>, stored: &BTreeSet<Platform>) {
-    let stored: BTreeSet<String> = stored.iter().map(ToString::to_string).collect();
-    packages.retain(|platform, _| stored.contains(platform));
-}
-
-/// The files in the directory of a provider.
-#[derive(Default)]
-struct FoundFiles {
-    /// The versions with a document, and their packages.
-    listed: BTreeMap<Version, BTreeMap<String, Option<Archive>>>,
-    /// The names of the documents and packages of each version. A document comes before its packages.
-    names: BTreeMap<Version, Vec<String>>,
-}
-
-impl FoundFiles {
-    fn read(directory: &Directory, type_name: &str) -> Result<Self, disk::Error> {
-        let mut found = Self::default();
-        for name in directory.names()? {
-            let Some(version) = documents::version_of(&name, type_name) else {
-                continue;
-            };
-            let names = found.names.entry(version.clone()).or_default();
-            if !is_document(&name) {
-                names.push(name);
-                continue;
-            }
-            names.insert(0, name);
-            if let Some(listed) = documents::listed(directory, &version)? {
-                found.listed.insert(version, listed);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Deletes the versions that are not in `stored`, and the packages that no document names.
-    fn delete(&self, directory: &Directory, stored: &BTreeSet<Version>) -> Result<(), disk::Error> {
-        for (version, names) in &self.names {
-            let is_kept = stored.contains(version);
-            let archives = self.listed.get(version).filter(|_| is_kept);
-            let archives = archives.into_iter().flat_map(BTreeMap::values).flatten();
-            let named: BTreeSet<&str> = archives.map(|archive| archive.url.as_str()).collect();
-            for name in names {
-                // A version that failed for another reason than its verification keeps its files.
-                let is_left = is_kept
-                    && (is_document(name) || named.contains(name.as_str()) || named.is_empty());
-                if !is_left {
-                    directory.remove(name)?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_document(name: &str) -> bool {
-    name.ends_with(".json")
 }
 
 /// Writes `index.json` of every version in the directory. If `stored` is given, deletes the other versions, and the packages that no document
@@ -302,23 +228,40 @@ pub(super) fn finish(
     let Some(directory) = folder::open(root, provider)? else {
         return Ok(Vec::new());
     };
-    let found = FoundFiles::read(&directory, provider.type_name())?;
+    // The names of each version's files, the document first; and those of the packages that its document names.
+    let mut found = BTreeMap::<Version, (Vec<String>, BTreeSet<String>)>::new();
+    for name in directory.names()? {
+        if let Some(version) = documents::version_of(&name, provider.type_name()) {
+            found.entry(version).or_default().0.push(name);
+        }
+    }
+    for (version, (_, named)) in &mut found {
+        let listed = documents::listed(&directory, version)?.into_values();
+        named.extend(listed.flatten().map(|archive| archive.url));
+    }
     let is_kept = |version: &Version| stored.is_none_or(|stored| stored.contains(version));
-    let versions = found.names.keys();
+    let versions = found.keys();
     let deleted: Vec<Version> = versions.filter(|one| !is_kept(one)).cloned().collect();
     if dry_run {
         return Ok(deleted);
     }
-    let listed = found.listed.iter();
-    let listed = listed.filter(|(version, archives)| is_kept(version) && !archives.is_empty());
+    let listed = found.iter();
+    let listed = listed.filter(|(version, (_, named))| is_kept(version) && !named.is_empty());
     let mut listed = listed.map(|(version, _)| version).peekable();
     if listed.peek().is_some() {
         folder::write(root, &directory, INDEX, &documents::index(listed))?;
     } else if documents::indexed(&directory)?.is_some() {
         directory.remove(INDEX)?;
     }
-    if let Some(stored) = stored {
-        found.delete(&directory, stored)?;
+    for (version, (names, named)) in found.iter().filter(|_| stored.is_some()) {
+        // A version that failed for another reason than its verification keeps its files.
+        let is_left = |name: &String| {
+            is_kept(version)
+                && (named.is_empty() || named.contains(name) || name.ends_with(".json"))
+        };
+        for name in names.iter().filter(|name| !is_left(name)) {
+            directory.remove(name)?;
+        }
     }
     Ok(deleted)
 }
