@@ -124,9 +124,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if let Some(everything) = everything {
         finish_others(&site, &everything, session).await;
     }
-    if let Err(error) = site.remove_empty_directories() {
-        report.failed(Failure::from(error).into());
-    }
     if !arguments.dry_run
         && let Err(error) = write_page(&site, &verified, url.as_deref(), &arguments, session)
     {

@@ -230,18 +230,6 @@ impl Directory {
         names().map_err(|error| Error::at_use(&self.path, error))
     }
 
-    /// Removes the directory of this name if it is empty. Returns whether it did.
-    ///
-    /// # Errors
-    /// The system reported another error than that the directory is missing or has entries.
-    pub fn remove_if_empty(&self, name: &str) -> Result<bool, Error> {
-        #[cfg(unix)]
-        let removed = rustix::fs::unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
-        #[cfg(not(unix))]
-        let removed = std::fs::remove_dir(self.path.join(name));
-        self.removed(name, removed.map_err(io::Error::from))
-    }
-
     /// Removes a file, or a symbolic link itself. It need not exist.
     ///
     /// # Errors
@@ -251,17 +239,11 @@ impl Directory {
         let removed = rustix::fs::unlinkat(&self.handle, name, AtFlags::empty());
         #[cfg(not(unix))]
         let removed = std::fs::remove_file(self.path.join(name));
-        self.removed(name, removed.map_err(io::Error::from))
-            .map(drop)
-    }
-
-    /// Whether an entry was removed. A missing one, or a directory with entries, is no error.
-    fn removed(&self, name: &str, removed: io::Result<()>) -> Result<bool, Error> {
-        use io::ErrorKind::{DirectoryNotEmpty, NotFound};
-        match removed {
-            Ok(()) => Ok(true),
-            Err(error) if matches!(error.kind(), NotFound | DirectoryNotEmpty) => Ok(false),
-            Err(error) => Err(Error::at("remove", &self.path.join(name), error)),
+        match removed.map_err(io::Error::from) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::at("remove", &self.path.join(name), error))
+            }
+            _ => Ok(()),
         }
     }
 

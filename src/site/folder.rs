@@ -21,32 +21,6 @@ pub(super) fn open(root: &Path, provider: &ProviderAddr) -> Result<Option<Direct
     Directory::below(root, &segments(provider))
 }
 
-/// Opens the directory, and creates it and its parents if they are missing.
-///
-/// # Errors
-/// As [`open`].
-pub(super) fn open_or_create(
-    root: &Path,
-    provider: &ProviderAddr,
-) -> Result<Directory, disk::Error> {
-    Directory::create_below(root, &segments(provider))
-}
-
-/// Removes the directory if it is empty, and then its empty parents in the site.
-///
-/// # Errors
-/// The system reported an error, or a part of the path is a symbolic link.
-pub(super) fn remove_if_empty(root: &Path, provider: &ProviderAddr) -> Result<(), disk::Error> {
-    let mut segments = segments(provider);
-    while let Some(name) = segments.pop() {
-        match Directory::below(root, &segments)? {
-            Some(at) if at.remove_if_empty(&name)? => {}
-            _ => break,
-        }
-    }
-    Ok(())
-}
-
 /// Whether the directory has a regular file of this name.
 ///
 /// # Errors

@@ -21,8 +21,7 @@
 //!
 //! # Existing files
 //! `index.json` lists every version whose document and packages exist, so versions that the store no longer has remain until they are
-//! deleted on request, together with the directories that are then empty. Files with other names remain in any case. A symbolic link below the
-//! directory is an error and not followed.
+//! deleted on request. Directories and files with other names remain in any case. A symbolic link below the directory is an error and not followed.
 
 mod documents;
 mod folder;
@@ -32,16 +31,15 @@ mod provider;
 pub use page::{GENERATOR, Listed, known_url};
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
 
 use crate::address::ProviderAddr;
-use crate::disk;
 use crate::error::Category;
 use crate::event::{Reporter, Subject};
 use crate::install::{Installed, Installer, Request, Task, by_provider};
-use crate::jobs::{SideBySide, locked};
+use crate::jobs::SideBySide;
 use crate::outcome::{At, Failure, Problem};
 use crate::version::Version;
 
@@ -108,8 +106,6 @@ pub struct Site<'a> {
     on_change: &'a OnChange<'a>,
     installer: Installer<'a>,
     side_by_side: SideBySide,
-    /// The providers of which this run has deleted versions.
-    with_deletions: Mutex<BTreeSet<ProviderAddr>>,
 }
 
 impl<'a> Site<'a> {
@@ -132,7 +128,6 @@ impl<'a> Site<'a> {
             on_change,
             installer,
             side_by_side: SideBySide::default(),
-            with_deletions: Mutex::default(),
         })
     }
 
@@ -184,18 +179,6 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Removes the directories that this run has emptied. All providers have to be written before, since another provider may be about to use the
-    /// directory of the same host.
-    ///
-    /// # Errors
-    /// The system reported an error.
-    pub fn remove_empty_directories(&self) -> Result<(), disk::Error> {
-        let root = &self.request.into;
-        let with_deletions = locked(&self.with_deletions);
-        let mut providers = with_deletions.iter();
-        providers.try_for_each(|provider| folder::remove_if_empty(root, provider))
-    }
-
     /// The versions of a provider that clients of the site see. An error of the directory is reported when its `index.json` is written.
     fn published(&self, provider: &ProviderAddr) -> Vec<Version> {
         let Ok(Some(directory)) = folder::open(&self.request.into, provider) else {
@@ -207,12 +190,9 @@ impl<'a> Site<'a> {
 
     /// Writes the `index.json` of a provider, and deletes versions that are not in `stored`, if it is given.
     fn finish_provider(&self, provider: &ProviderAddr, stored: Option<&BTreeSet<Version>>) {
-        let (root, dry_run) = (&self.request.into, self.request.dry_run);
-        match provider::finish(root, provider, stored, dry_run) {
+        let Request { into, dry_run, .. } = self.request;
+        match provider::finish(into, provider, stored, *dry_run) {
             Ok(deleted) => {
-                if !deleted.is_empty() && !dry_run {
-                    locked(&self.with_deletions).insert(provider.clone());
-                }
                 for version in deleted {
                     let provider = provider.clone();
                     (self.on_change)(Ok(SiteChange::Deleted { provider, version }));

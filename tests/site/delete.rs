@@ -84,33 +84,6 @@ fn versions_that_the_store_no_longer_has_stay_until_they_are_deleted() {
 }
 
 #[test]
-fn directories_that_deletion_empties_are_removed() {
-    let scene = after_losses();
-    let beside = "example.net/team/beside";
-    push(
-        &scene,
-        beside,
-        "0.1.0",
-        &ReleaseFolder::new("beside", "0.1.0").platform("linux_amd64"),
-    );
-    site(&scene, &[]).succeeds();
-    let foreign = scene.path("public/example.net/team/empty");
-    fs::create_dir_all(&foreign).unwrap();
-    dry_run(&scene, &["--delete"]).succeeds();
-    assert!(scene.path("public").join(OTHER).is_dir());
-    site(&scene, &["--delete"]).succeeds();
-    // Only the emptied directories.
-    assert!(!scene.path("public").join(OTHER).exists());
-    assert!(foreign.is_dir());
-    assert!(scene.path("public").join(beside).is_dir());
-    fs::remove_dir(&foreign).unwrap();
-    fs::remove_dir_all(scene.path("store/example.net")).unwrap();
-    site(&scene, &["--delete"]).succeeds();
-    assert!(!scene.path("public/example.net").exists());
-    assert_eq!(listed(&scene), ["1.1.0"]);
-}
-
-#[test]
 fn nothing_is_deleted_if_the_store_cannot_be_read() {
     let scene = after_losses();
     let index = scene.path("store").join(DEMO).join("index.json");
