@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::download::Download;
+use super::download::{Download, Inspected};
 use super::{
     Event, Hashes, Held, InstalledPackage, PackageHash, Place, Problem, Transfer, disk, jobs, trust,
 };
 use crate::blob::BlobLocation;
-use crate::disk::temp_file::TempFileWriter;
 use crate::event::Warning;
 use crate::publish::PackageBlob;
 
@@ -41,12 +40,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
     }
 
     async fn deliver(&self) -> Result<InstalledPackage, Problem> {
-        self.place.refuse_other_form()?;
-        let there = self.in_thread(|this| this.place.packed_already(&this.download.package));
-        if let Some(there) = there.await? {
-            return Ok(self.compared(Transfer::Present, Some(there)));
-        }
-        if let Some(there) = self.unpacked_already().await? {
+        if let Some(there) = self.in_thread(|this| this.present()).await? {
             return Ok(there);
         }
         if !self.locked.iter().any(PackageHash::is_h1) {
@@ -63,7 +57,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
             let lock = disk::Lock::of_clients(path, &*self.download.reporter).await?;
             this._cache_lock = Some(Arc::new(lock));
             // Another process may have installed it meanwhile.
-            if let Some(there) = self.unpacked_already().await? {
+            if let Some(there) = self.in_thread(|this| this.present()).await? {
                 return Ok(there);
             }
         }
@@ -134,17 +128,22 @@ impl<B: PackageBlob> PackageInstallation<B> {
         }
     }
 
-    /// An unpacked package that is there with a locked `h1`, if that is enough.
-    async fn unpacked_already(&self) -> Result<Option<InstalledPackage>, Problem> {
+    /// The package that is there: the same zip, or an unpacked one with a locked `h1` if that is enough.
+    fn present(&self) -> Result<Option<InstalledPackage>, Problem> {
+        let place = &self.place;
+        place.refuse_other_form()?;
+        if let Some(there) = place.packed_already(&self.download.package)? {
+            return Ok(Some(self.compared(Transfer::Present, Some(there))));
+        }
         if !self.trusts_lock {
             return Ok(None);
         }
-        let found = self.in_thread(|this| this.place.unpacked_already(&this.locked));
-        Ok(found.await?.map(|(transfer, h1)| InstalledPackage {
+        let found = place.unpacked_already(&self.locked)?;
+        Ok(found.map(|(transfer, h1)| InstalledPackage {
             size: self.download.package.expected.size,
             hashes: vec![h1.clone()],
             h1: Some(h1),
-            ..self.place.installed(transfer)
+            ..place.installed(transfer)
         }))
     }
 
@@ -164,18 +163,19 @@ impl<B: PackageBlob> PackageInstallation<B> {
         .into())
     }
 
-    /// The outcome of a real run. If the path exists, this downloads the package to a temporary file and compares the two.
+    /// The outcome of a real run. If the path exists, this downloads the package and compares the two.
     async fn plan(&self) -> Result<InstalledPackage, Problem> {
         if self.place.is_in_site() || !self.place.is_occupied()? {
             return Ok(self.compared(Transfer::Planned, None));
         }
-        let mut writer = TempFileWriter::new()?;
-        self.download.to(|chunk| writer.write(chunk)).await?;
-        let zip = writer.finish();
-        let hashes = self.in_thread(move |this| {
-            this.place
-                .compare_with(&zip, &this.download.package.file_name)
-        });
-        Ok(self.compared(Transfer::Present, Some(hashes.await?)))
+        let Inspected { hashes, executable } = self.download.inspected().await?;
+        executable.map_err(|source| Problem::Archive {
+            file: self.download.package.file_name.clone(),
+            source,
+        })?;
+        let h1 = hashes.directory.clone();
+        let compared = self.in_thread(move |this| this.place.compare_h1(&h1));
+        compared.await?;
+        Ok(self.compared(Transfer::Present, Some(hashes)))
     }
 }

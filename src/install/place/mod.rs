@@ -16,7 +16,6 @@ use super::{
 };
 use crate::disk::Directory;
 use crate::disk::exposed::{exposed, exposure};
-use crate::disk::temp_file::TempFile;
 use crate::outcome::Occupant;
 
 /// The path of a package, and its path in the other form.
@@ -291,26 +290,19 @@ impl Place {
         }
     }
 
-    /// The hashes of a verified zip. Fails if the installed package has different ones.
-    pub(super) fn compare_with(&self, zip: &TempFile, file: &str) -> Result<Hashes, Problem> {
-        let hashes = package_hashes(zip.reader(0), &self.type_name, file)?;
-        self.compare_h1(&hashes.directory)?;
-        Ok(hashes)
-    }
-
-    fn compare_h1(&self, h1: &PackageHash) -> Result<(), Problem> {
+    /// Fails if the installed package has another `h1`, or if others may change it.
+    pub(super) fn compare_h1(&self, h1: &PackageHash) -> Result<(), Problem> {
         let path = &self.unpacked.path;
-        let there = match disk::directory_h1(path, &Limits::default()) {
-            Ok(hash) => hash,
-            Err(error) => return Err(self.occupied(h1, Occupant::Unreadable(error))),
+        let there = disk::directory_h1(path, &Limits::default());
+        let received = match there {
+            Err(error) => Occupant::Unreadable(error),
+            Ok(there) if there != *h1 => Occupant::Directory(there),
+            Ok(_) => match exposed(path).map_err(|error| disk::Error::at_use(path, error))? {
+                None => return Ok(()),
+                Some((path, exposure)) => Occupant::Exposed { path, exposure },
+            },
         };
-        if there != *h1 {
-            return Err(self.occupied(h1, Occupant::Directory(there)));
-        }
-        match exposed(path).map_err(|error| disk::Error::at_use(path, error))? {
-            None => Ok(()),
-            Some((path, exposure)) => Err(self.occupied(h1, Occupant::Exposed { path, exposure })),
-        }
+        Err(self.occupied(h1, received))
     }
 
     fn occupied(&self, h1: &PackageHash, received: Occupant) -> Problem {
