@@ -26,7 +26,7 @@ use super::answer::{self, Response};
 use super::error::{Error, FileError, MOST_TOKENS};
 use super::links::Links;
 use super::notice::{Denied, Observer};
-use super::path::{Route, Target, What};
+use super::path::{File, Route, Target, What};
 use super::settings::{AccessFiles, TlsFiles};
 use super::watched_files::{Reader, WatchedFiles, lines};
 use crate::address::{ProviderAddr, ProviderPattern};
@@ -170,10 +170,10 @@ impl AccessControl {
         if let Some(signature) = target.signature {
             // A link is for a file. It covers the host of the provider, if the path does not name it.
             let host = match route {
-                Some(Route::Provider(provider, What::RegistryFile(..))) => {
+                Some(Route::Provider(provider, What::Version(_, File::Named(_)))) => {
                     Some(provider.hostname().as_ascii())
                 }
-                Some(Route::Provider(_, What::MirrorPackage(..))) => Some(""),
+                Some(Route::Provider(_, What::Version(_, File::MirrorPackage(_)))) => Some(""),
                 _ => None,
             };
             let (links, now) = (self.links(), SystemTime::now());

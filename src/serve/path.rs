@@ -40,18 +40,25 @@ pub(super) enum What {
     PageDirectory,
     /// The network mirror's list of versions.
     MirrorIndex,
-    /// The network mirror's list of packages of a version.
-    MirrorVersion(Version),
-    /// The author's documents of a version in the network mirror, which only tfoci asks for.
-    MirrorSigned(Version),
-    /// A package of the network mirror.
-    MirrorPackage(Version, Platform),
     /// The provider registry's list of versions.
     RegistryVersions,
+    /// Something of a version.
+    Version(Version, File),
+}
+
+/// What a path names of a version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum File {
+    /// The network mirror's list of packages.
+    Archives,
+    /// The author's documents in the network mirror, which only tfoci asks for.
+    SignedDocuments,
+    /// A package of the network mirror.
+    MirrorPackage(Platform),
     /// The provider registry's metadata of one package.
-    RegistryDownload(Version, Platform),
+    Download(Platform),
     /// A package, checksum document or checksum signature of the provider registry, by its file name.
-    RegistryFile(Version, String),
+    Named(String),
 }
 
 /// Why a path has no route.
@@ -119,15 +126,11 @@ impl Route {
             [".well-known", "terraform.json"] => return Ok(Self::Discovery),
             ["mirror", host, namespace, type_name, file] => {
                 let provider = provider(host, namespace, type_name)?;
-                let what = What::in_mirror(file, type_name);
-                (provider, what)
+                (provider, What::in_mirror(file, type_name))
             }
             ["mirror", host, namespace, type_name, version, "signed.json"] => {
-                let version = Version::canonical(version);
-                (
-                    provider(host, namespace, type_name)?,
-                    version.map(What::MirrorSigned),
-                )
+                let provider = provider(host, namespace, type_name)?;
+                (provider, What::of(version, File::SignedDocuments))
             }
             ["v1", "providers", namespace, type_name, rest @ ..] => {
                 let host = registry().ok_or(NoRoute::NoRegistry)?;
@@ -153,27 +156,32 @@ impl Route {
             Self::Provider(_, what) => match what {
                 What::Page | What::PageDirectory => "page",
                 What::MirrorIndex => "mirror-index",
-                What::MirrorVersion(_) | What::MirrorSigned(_) => "mirror-version",
-                What::MirrorPackage(..) => "mirror-package",
                 What::RegistryVersions => "registry-versions",
-                What::RegistryDownload(..) => "registry-download",
-                What::RegistryFile(..) => "registry-file",
+                What::Version(_, File::Archives | File::SignedDocuments) => "mirror-version",
+                What::Version(_, File::MirrorPackage(_)) => "mirror-package",
+                What::Version(_, File::Download(_)) => "registry-download",
+                What::Version(_, File::Named(_)) => "registry-file",
             },
         }
     }
 }
 
 impl What {
+    /// A file of a version; `None` unless the version is in its canonical form.
+    fn of(version: &str, file: File) -> Option<Self> {
+        Some(Self::Version(Version::canonical(version)?, file))
+    }
+
     fn in_mirror(file: &str, type_name: &str) -> Option<Self> {
         if file == "index.json" {
             return Some(Self::MirrorIndex);
         }
         if let Some(version) = file.strip_suffix(".json") {
-            return Some(Self::MirrorVersion(Version::canonical(version)?));
+            return Self::of(version, File::Archives);
         }
-        let name = PackageName::canonical(file, type_name)?;
-        let version = name.version.version().clone();
-        Some(Self::MirrorPackage(version, name.platform))
+        let PackageName { version, platform } = PackageName::canonical(file, type_name)?;
+        let file = File::MirrorPackage(platform);
+        Some(Self::Version(version.version().clone(), file))
     }
 
     fn in_registry(rest: &[&str]) -> Option<Self> {
@@ -181,15 +189,9 @@ impl What {
             ["versions"] => Some(Self::RegistryVersions),
             [version, "download", os, arch] => {
                 let platform = Platform::new(os, arch).ok()?;
-                Some(Self::RegistryDownload(
-                    Version::canonical(version)?,
-                    platform,
-                ))
+                Self::of(version, File::Download(platform))
             }
-            [version, file] => {
-                let file = (*file).to_owned();
-                Some(Self::RegistryFile(Version::canonical(version)?, file))
-            }
+            [version, file] => Self::of(version, File::Named((*file).to_owned())),
             _ => None,
         }
     }
@@ -269,17 +271,17 @@ mod tests {
             (format!("{base}/index.json"), of_demo(What::MirrorIndex)),
             (
                 format!("{base}/1.2.0+build.5.json"),
-                of_demo(What::MirrorVersion(version("1.2.0+build.5"))),
+                of_demo(What::Version(version("1.2.0+build.5"), File::Archives)),
             ),
             (
                 format!("{base}/1.2.0%2Bbuild.5.json"),
-                of_demo(What::MirrorVersion(version("1.2.0+build.5"))),
+                of_demo(What::Version(version("1.2.0+build.5"), File::Archives)),
             ),
             (
                 format!("{base}/terraform-provider-demo_1.0.0_linux_amd64.zip"),
-                of_demo(What::MirrorPackage(
+                of_demo(What::Version(
                     version("1.0.0"),
-                    "linux_amd64".parse().unwrap(),
+                    File::MirrorPackage("linux_amd64".parse().unwrap()),
                 )),
             ),
             (

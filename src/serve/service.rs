@@ -23,13 +23,12 @@ use super::clients::{Client, Full};
 use super::listing::ProviderListing;
 use super::notice::RequestRecord;
 use super::package::{self, Packages};
-use super::path::{NoRoute, Route, Target, What, segment};
+use super::path::{File, NoRoute, Route, Target, What, segment};
 use super::served::{ServedPackage, ServedVersion, SignedFiles, archives, signed_names};
 use super::served_store::{Listing, ServedStore};
 use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::{counted, printable};
-use crate::platform::Platform;
 use crate::protocol::network_mirror::SignedDocuments;
 use crate::version::Version;
 
@@ -286,19 +285,7 @@ impl Asked<'_> {
                 What::MirrorIndex | What::RegistryVersions => {
                     self.versions(provider, *what == What::MirrorIndex).await
                 }
-                What::MirrorVersion(version) => self.mirror_version(provider, version).await,
-                What::MirrorSigned(version) => self.mirror_signed(provider, version).await,
-                What::MirrorPackage(version, platform) => {
-                    let (served, listing) = self.served(provider, version).await?;
-                    let package = served.package(platform);
-                    self.package(&served, &listing, package).await
-                }
-                What::RegistryDownload(version, platform) => {
-                    self.registry_download(provider, version, platform).await
-                }
-                What::RegistryFile(version, file) => {
-                    self.registry_file(provider, version, file).await
-                }
+                What::Version(version, file) => self.file(provider, version, file).await,
             },
         }
     }
@@ -323,72 +310,56 @@ impl Asked<'_> {
         }
     }
 
-    /// `VERSION.json` of the network mirror.
-    async fn mirror_version(&mut self, provider: &ProviderAddr, version: &Version) -> Answer {
+    /// A document or package of a version.
+    async fn file(&mut self, provider: &ProviderAddr, version: &Version, file: &File) -> Answer {
         let (served, listing) = self.served(provider, version).await?;
-        let service = self.service;
-        let link = |file: &str| service.link(provider, None, file);
-        let document = match &service.access {
-            None => served.archives.clone(),
-            // Each link expires.
-            Some(_) => archives(&served.packages, served.is_signed(), link),
-        };
-        self.document(JSON, document, self.caching_of(&listing))
-    }
-
-    /// `VERSION/signed.json` of the network mirror: the author's documents.
-    async fn mirror_signed(&mut self, provider: &ProviderAddr, version: &Version) -> Answer {
-        let (served, listing) = self.served(provider, version).await?;
-        let signed = signed(&served)?;
-        let document = Document::json(&SignedDocuments {
-            checksums: STANDARD.encode(&signed.checksums),
-            signature: STANDARD.encode(&signed.signature),
-            keys: String::from_utf8_lossy(&signed.certificate).into_owned(),
-        });
-        self.document(JSON, document, self.caching_of(&listing))
-    }
-
-    /// `VERSION/download/OS/ARCH` of the provider registry: the metadata of a package.
-    async fn registry_download(
-        &mut self,
-        provider: &ProviderAddr,
-        version: &Version,
-        platform: &Platform,
-    ) -> Answer {
-        let (served, listing) = self.served(provider, version).await?;
-        let signed = signed(&served)?;
-        let Some(package) = served.package(platform) else {
-            let message = format!("{provider} {version} has no package for {platform}");
-            return Err(self.lacking(&listing, &message));
-        };
-        let link = |file: &str| self.service.link(provider, Some(version), file);
+        let (service, caching) = (self.service, self.caching_of(&listing));
         let names = signed_names(provider, version);
-        // It has the key of its author, and is too large to be kept for each package.
-        let document = served.download(signed, package, &names, link);
-        self.document(JSON, document, self.caching_of(&listing))
-    }
-
-    /// `VERSION/FILE` of the provider registry: a package, the checksum document or its signature.
-    async fn registry_file(
-        &mut self,
-        provider: &ProviderAddr,
-        version: &Version,
-        file: &str,
-    ) -> Answer {
-        let (served, listing) = self.served(provider, version).await?;
-        let signed = signed(&served)?;
-        let [checksums, signature] = signed_names(provider, version);
-        let (kind, bytes) = match file {
-            file if file == checksums => ("text/plain", &signed.checksums),
-            file if file == signature => ("application/octet-stream", &signed.signature),
-            _ => {
-                let mut packages = served.packages.iter();
-                let package = packages.find(|package| package.file_name == file);
+        let document = match file {
+            // Each link expires.
+            File::Archives if service.access.is_some() => {
+                let link = |file: &str| service.link(provider, None, file);
+                archives(&served.packages, served.is_signed(), link)
+            }
+            File::Archives => served.archives.clone(),
+            File::SignedDocuments => {
+                let signed = signed(&served)?;
+                Document::json(&SignedDocuments {
+                    checksums: STANDARD.encode(&signed.checksums),
+                    signature: STANDARD.encode(&signed.signature),
+                    keys: String::from_utf8_lossy(&signed.certificate).into_owned(),
+                })
+            }
+            File::Download(platform) => {
+                let signed = signed(&served)?;
+                let Some(package) = served.package(platform) else {
+                    let message = format!("{provider} {version} has no package for {platform}");
+                    return Err(self.lacking(&listing, &message));
+                };
+                let link = |file: &str| service.link(provider, Some(version), file);
+                // It has the key of its author, and is too large to be kept for each package.
+                served.download(signed, package, &names, link)
+            }
+            File::MirrorPackage(platform) => {
+                let package = served.package(platform);
                 return self.package(&served, &listing, package).await;
             }
+            File::Named(name) => {
+                let (signed, [checksums, signature]) = (signed(&served)?, names);
+                let (kind, bytes) = match name {
+                    name if *name == checksums => ("text/plain", &signed.checksums),
+                    name if *name == signature => ("application/octet-stream", &signed.signature),
+                    _ => {
+                        let mut packages = served.packages.iter();
+                        let package = packages.find(|package| package.file_name == *name);
+                        return self.package(&served, &listing, package).await;
+                    }
+                };
+                let caching = self.caching(service.shared.settings.ages.fresh);
+                return self.document(kind, Document::new(bytes.clone()), caching);
+            }
         };
-        let caching = self.caching(self.service.shared.settings.ages.fresh);
-        self.document(kind, Document::new(bytes.clone()), caching)
+        self.document(JSON, document, caching)
     }
 
     /// Answers with a package of a version, or with a redirect to the storage behind the OCI registry.
