@@ -26,6 +26,16 @@ pub(super) struct Root {
     pub(super) needed: BTreeMap<ProviderAddr, Needed>,
 }
 
+impl Root {
+    /// The error of a lock file that differs from what is required.
+    pub(super) fn differs(&self, difference: &str, advice: impl Into<String>) -> CommandError {
+        let path = printable_path(&self.target.path);
+        let message =
+            format!("{path} does not lock what the configuration requires\n  {difference}");
+        CommandError::plain(Category::Differs, message).advising(advice)
+    }
+}
+
 /// The directories of a run.
 #[derive(Default)]
 pub(super) struct Roots {

@@ -28,9 +28,6 @@ const PLUGINS: &str = "terraform.d/plugins";
 /// The advice about a lock file without `h1`.
 const WITH_H1: &str = "`tfoci lock --h1` with the same options writes it; commit the file";
 
-/// What differs, and what to do about it.
-type Difference = Option<(String, String)>;
-
 /// Locks providers, and installs them if the request says so.
 pub(in crate::cli) async fn update(
     request: LockRequest,
@@ -103,22 +100,12 @@ fn compare(
     request: &LockRequest,
     session: &Session,
 ) -> Result<(), CommandError> {
-    let differs = |root: &Root| match difference(root, request) {
-        Ok(difference) => difference.map(|(difference, advice)| {
-            let path = printable_path(&root.target.path);
-            let message =
-                format!("{path} does not lock what the configuration requires\n  {difference}");
-            CommandError::plain(Category::Differs, message).advising(advice)
-        }),
-        Err(error) => Some(error),
-    };
-    if request.is_locked_install()
-        && let Some(error) = roots.read.iter().find_map(differs)
-    {
-        return Err(error);
+    if request.is_locked_install() {
+        let mut roots = roots.read.iter();
+        roots.try_for_each(|root| refuse_difference(root, request))?;
     }
     if request.is_check() {
-        roots.set_aside(differs);
+        roots.set_aside(|root| refuse_difference(root, request).err());
     }
     for root in &mut roots.read {
         warn_of_client(root, session);
@@ -131,15 +118,12 @@ fn compare(
     Ok(())
 }
 
-/// The first difference between a lock file and what is required, and what to do about it. No host is asked about a provider without an entry: a
+/// Refuses a lock file that differs from what is required, and says what to do about it. No host is asked about a provider without an entry: a
 /// stranger may have named it.
-fn difference(root: &Root, request: &LockRequest) -> Result<Difference, CommandError> {
+fn refuse_difference(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
     let target = &root.target;
     if request.installs && target.file.is_none() && !root.needed.is_empty() {
-        return Ok(Some((
-            "there is no such file".to_owned(),
-            WITH_H1.to_owned(),
-        )));
+        return Err(root.differs("there is no such file", WITH_H1));
     }
     let lacks = |provider: &ProviderAddr| target.entry(provider).is_none();
     let mut entries = root.needed.iter();
@@ -152,10 +136,10 @@ fn difference(root: &Root, request: &LockRequest) -> Result<Difference, CommandE
             None => "`tfoci lock` brings it up to date; commit the file".to_owned(),
         };
         let stated = required_by(&entry.stated);
-        return Ok(Some((format!("{provider} is not in it{stated}"), advice)));
+        return Err(root.differs(&format!("{provider} is not in it{stated}"), advice));
     }
     if request.installs {
-        return Ok(installed_difference(root, request));
+        return refuse_to_install(root, request);
     }
     // Clients would find packages in the directory in which they are started, whatever `-chdir` says. With addresses, the lock file may have
     // other providers too.
@@ -167,22 +151,20 @@ fn difference(root: &Root, request: &LockRequest) -> Result<Difference, CommandE
             let directory = printable_path(directory);
             let difference = format!("{provider} is not in it, and {directory} has packages of it");
             let advice = format!("if nothing requires it, remove it from {directory}");
-            return Ok(Some((difference, advice)));
+            return Err(root.differs(&difference, advice));
         }
     }
-    Ok(None)
+    Ok(())
 }
 
-/// What is wrong with the entries of a lock file that has all that is to be installed.
-fn installed_difference(root: &Root, request: &LockRequest) -> Difference {
+/// Refuses entries of a lock file that has all that is to be installed.
+fn refuse_to_install(root: &Root, request: &LockRequest) -> Result<(), CommandError> {
     // With addresses, the lock file may have other providers too.
-    if let Some(other) = unrequired(root)
-        .next()
-        .filter(|_| request.providers.is_empty())
-    {
+    let other = unrequired(root).next();
+    if let Some(other) = other.filter(|_| request.providers.is_empty()) {
         let program = root.target.client().program();
         let advice = format!("`{program} init` removes it; or delete its block");
-        return Some((format!("{other} is in it, and is not required"), advice));
+        return Err(root.differs(&format!("{other} is in it, and is not required"), advice));
     }
     // Only the packages tell to which platform an `h1` belongs. A later step reports a version that does not satisfy the constraints.
     let lacks_h1 = |(_, entry): &(&ProviderAddr, &Needed)| {
@@ -190,10 +172,12 @@ fn installed_difference(root: &Root, request: &LockRequest) -> Difference {
             !hashes.iter().any(PackageHash::is_h1) && entry.admitted.admits(version)
         })
     };
-    let (provider, _) = root.needed.iter().find(lacks_h1)?;
+    let Some((provider, _)) = root.needed.iter().find(lacks_h1) else {
+        return Ok(());
+    };
     let difference =
         format!("the entry of {provider} has no `h1`, by which clients check what is installed");
-    Some((difference, WITH_H1.to_owned()))
+    Err(root.differs(&difference, WITH_H1))
 }
 
 /// Warns of a lock file that becomes one of the other client.
