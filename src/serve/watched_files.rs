@@ -35,17 +35,12 @@ pub struct TrustFiles {
     pub read: Arc<ReadPolicy>,
 }
 
-/// Reads files, and applies their contents if they are not those that are in use.
-type Load = Box<dyn Fn(&mut Reader) -> Result<(), Error> + Send + Sync>;
+/// Reads files, and returns what applies their contents.
+type Load = Box<dyn Fn(&mut Reader) -> Result<Box<dyn FnOnce()>, Error> + Send + Sync>;
 
-/// Reads files, and notes their contents.
+/// Reads files, and notes the digest of the content of each.
 #[derive(Default)]
-pub(super) struct Reader {
-    /// The digests of the contents that are in use.
-    applied: Vec<Digest>,
-    /// One digest for each file that was read.
-    digests: Vec<Digest>,
-}
+pub(super) struct Reader(Vec<Digest>);
 
 impl Reader {
     /// Reads a regular file. A pipe cannot be read again.
@@ -54,7 +49,7 @@ impl Reader {
     /// It cannot be read.
     pub(super) fn read(&mut self, path: &Path) -> Result<Zeroizing<Vec<u8>>, disk::Error> {
         let content = disk::read_regular(path, LARGEST)?;
-        self.digests.push(Digest::of(&content));
+        self.0.push(Digest::of(&content));
         Ok(Zeroizing::new(content))
     }
 
@@ -71,10 +66,6 @@ impl Reader {
         let text = text::decode(&content).map_err(FileError::Text);
         text.and_then(parse).map_err(|error| error.of(path))
     }
-
-    fn is_unchanged(&self) -> bool {
-        self.digests == self.applied
-    }
 }
 
 /// Files that are read and applied together.
@@ -82,6 +73,7 @@ pub(super) struct WatchedFiles {
     /// The file that messages name.
     path: PathBuf,
     load: Load,
+    /// The digests of the contents that are in use.
     applied: Vec<Digest>,
     /// The last reported error as text. An error is reported once and not after each interval.
     reported: Option<String>,
@@ -92,24 +84,22 @@ impl WatchedFiles {
     ///
     /// # Errors
     /// A file cannot be used.
-    pub(super) fn start<T>(
+    pub(super) fn start<T: 'static>(
         path: &Path,
         read: impl Fn(&mut Reader) -> Result<T, Error> + Send + Sync + 'static,
         apply: impl Fn(T) + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let load = move |reader: &mut Reader| {
-            let content = read(reader)?;
-            if !reader.is_unchanged() {
-                apply(content);
-            }
-            Ok(())
-        };
         let mut reader = Reader::default();
-        load(&mut reader)?;
+        apply(read(&mut reader)?);
+        let apply = Arc::new(apply);
+        let load = move |reader: &mut Reader| {
+            let (content, apply) = (read(reader)?, apply.clone());
+            Ok(Box::new(move || apply(content)) as Box<dyn FnOnce()>)
+        };
         Ok(Self {
             path: path.to_owned(),
             load: Box::new(load),
-            applied: reader.digests,
+            applied: reader.0,
             reported: None,
         })
     }
@@ -133,15 +123,15 @@ impl WatchedFiles {
 
     /// Loads the files, and applies them if they changed. Returns whether they are as they were.
     fn refresh(&mut self, observer: &dyn Observer) -> bool {
-        let mut reader = Reader {
-            applied: self.applied.clone(),
-            ..Reader::default()
-        };
+        let mut reader = Reader::default();
         let path = printable_path(&self.path);
         match (self.load)(&mut reader) {
-            Ok(()) => {
-                let is_changed = !reader.is_unchanged();
-                self.applied = reader.digests;
+            Ok(apply) => {
+                let is_changed = reader.0 != self.applied;
+                if is_changed {
+                    apply();
+                    self.applied = reader.0;
+                }
                 // The error was reported, so its end is too.
                 let is_reported = self.reported.take().is_some();
                 if is_changed || is_reported {
