@@ -47,7 +47,7 @@ pub use cached::Ages;
 pub use error::{Error, PolicyError};
 pub use listing::ProviderListing;
 pub use notice::{Denied, Notice, Observer, RequestRecord};
-pub use served::{ServedPackage, ServedVersion};
+pub use served::ServedVersion;
 pub use served_store::MOST_SHOWN;
 pub use server::Server;
 pub use service::{HomePage, PageRenderer, Visitor};

@@ -29,12 +29,12 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::answer::{self, Caching, Content, Piece, Response};
-use super::served::ServedPackage;
 use super::settings::Context;
 use crate::blob::{self, BlobLocation, BlobSource as _, ReadError, proven, verify};
 use crate::digest::Digest;
 use crate::disk::{self, FileState};
 use crate::error::Category;
+use crate::release::Package;
 use crate::store::{self, StoreBlob};
 
 /// How long an answer waits for the first bytes of the store. Clients wait for minutes.
@@ -53,8 +53,8 @@ pub(super) struct Packages {
 
 /// The URL of the storage behind an OCI registry, from which a client can read the package for a limited time without credentials; `None` if the
 /// registry has none, or does not answer.
-pub(super) async fn storage_url(package: &ServedPackage) -> Option<Url> {
-    let StoreBlob::Registry(blob) = &package.blob else {
+pub(super) async fn storage_url(package: &Package<StoreBlob>) -> Option<Url> {
+    let StoreBlob::Registry(blob) = &package.location else {
         return None;
     };
     blob.elsewhere().await.ok().flatten()
@@ -72,7 +72,7 @@ impl Packages {
     pub(super) async fn answer(
         &self,
         head: &Parts,
-        package: &ServedPackage,
+        package: &Package<StoreBlob>,
         caching: Caching,
     ) -> Response {
         let size = package.expected.size;
@@ -123,9 +123,9 @@ impl Packages {
     }
 
     /// Reports a package that cannot be read.
-    fn report(&self, package: &ServedPackage, error: &ReadError<store::Error>) {
+    fn report(&self, package: &Package<StoreBlob>, error: &ReadError<store::Error>) {
         self.shared.metrics.package_failures.inc();
-        let file = package.canonical_name.clone();
+        let file = package.file_name.clone();
         let observer = &self.shared.observer;
         observer.fail("package-failed", "Failed", file, error);
     }
@@ -149,7 +149,7 @@ fn failed(error: &ReadError<store::Error>) -> Response {
 /// The transfer of a package, or of a range of one.
 struct Transfer {
     packages: Packages,
-    package: ServedPackage,
+    package: Package<StoreBlob>,
     /// Whether its end proves the package. Otherwise the package was verified before.
     proves: bool,
     /// The state of the file before it was opened; `None` in an OCI registry.
@@ -182,12 +182,12 @@ impl Transfer {
     ) -> Result<impl Stream<Item = Piece>, ReadError<store::Error>> {
         // Only the whole has a digest, so it is verified before a range is sent.
         if !self.proves && !is_known {
-            verify(&self.package.blob).await?;
+            verify(&self.package.location).await?;
             self.remember().await;
         }
         let bytes = match self.proves {
-            true => proven(&self.package.blob).await?,
-            false => self.package.blob.open(start).await?,
+            true => proven(&self.package.location).await?,
+            false => self.package.location.open(start).await?,
         };
         Ok(stream::unfold(
             (self, bytes),
@@ -220,7 +220,7 @@ impl Transfer {
     /// Remembers that all bytes of the package were verified, unless its file may change and keep its state.
     async fn remember(&self) {
         let state = self.state.clone();
-        let is_in_registry = matches!(self.package.blob, StoreBlob::Registry(_));
+        let is_in_registry = matches!(self.package.location, StoreBlob::Registry(_));
         if is_in_registry || state.as_ref().is_some_and(FileState::is_settled) {
             let verified = &self.packages.verified;
             verified.insert(key(&self.package), state).await;
@@ -241,18 +241,18 @@ impl Transfer {
             return Err(disk::Error::Changed { path }.into());
         }
         // Perhaps only a hard link was added, so the content decides.
-        verify(&self.package.blob).await
+        verify(&self.package.location).await
     }
 }
 
-fn key(package: &ServedPackage) -> (Digest, Option<PathBuf>) {
+fn key(package: &Package<StoreBlob>) -> (Digest, Option<PathBuf>) {
     let path = file(package).map(Path::to_owned);
     (package.expected.digest, path)
 }
 
 /// The file of a package; `None` in an OCI registry or a bundle.
-fn file(package: &ServedPackage) -> Option<&Path> {
-    match package.blob.info().location? {
+fn file(package: &Package<StoreBlob>) -> Option<&Path> {
+    match package.location.info().location? {
         BlobLocation::InFile(path) => Some(path),
         BlobLocation::InRegistry(_) => None,
     }

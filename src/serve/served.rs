@@ -1,6 +1,5 @@
 //! One version of a provider that was verified.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -15,17 +14,17 @@ use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
 use crate::blob::{BlobLocation, BlobSource as _};
 use crate::digest::Digest;
+use crate::disk;
 use crate::error::Category;
 use crate::examine::{Examined, StoredProvider, TrustOptions};
 use crate::fingerprint::Fingerprint;
-use crate::hash::PackageHash;
-use crate::oci::Tag;
+use crate::oci::{Part, Tag};
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
 use crate::protocol::network_mirror::{Archive, Archives};
 use crate::protocol::provider_registry::{DownloadMetadata, ListedPackage, SigningKey};
-use crate::release::{Expected, Package, Release, canonical_file_name};
-use crate::store::StoreBlob;
+use crate::release::{Package, Release, canonical_file_name};
+use crate::store::{self, StoreBlob};
 use crate::trust::Verified;
 use crate::version::Version;
 
@@ -50,7 +49,7 @@ pub struct ServedVersion {
     /// The result of the verification.
     pub authentication: Authentication,
     /// The packages, sorted by platform.
-    pub packages: Vec<ServedPackage>,
+    pub packages: Vec<Package<StoreBlob>>,
     /// The plugin protocol versions, such as `6.0`.
     pub protocols: Vec<String>,
     /// Whether the artifact states the protocols. Otherwise `5.0` is assumed.
@@ -59,23 +58,6 @@ pub struct ServedVersion {
     pub(super) documents: Option<SignedFiles>,
     /// The network mirror's `VERSION.json` for clients without a token.
     pub(super) archives: Document,
-}
-
-/// A package with its names in both protocols, and its place in the store.
-#[derive(Clone, Debug)]
-pub struct ServedPackage {
-    /// The operating system and architecture.
-    pub platform: Platform,
-    /// The file name in the author's checksum document.
-    pub(super) file_name: String,
-    /// The canonical file name, which the network mirror uses.
-    pub(super) canonical_name: String,
-    /// The digest and size of the zip.
-    pub expected: Expected,
-    /// The hash that the network mirror protocol lists, made of the same digest.
-    pub(super) zh: PackageHash,
-    /// The bytes in the store.
-    pub(super) blob: StoreBlob,
 }
 
 /// The documents by which the author signed a version.
@@ -126,10 +108,8 @@ impl ServedVersion {
     fn of(stored: &StoredProvider, examined: Examined<StoreBlob>) -> Result<Self, Problem> {
         // Only a version whose proof holds is served.
         let release = examined.proof?;
-        let packages = release.packages.iter();
-        let packages: Vec<_> = packages
-            .map(|package| ServedPackage::of(package, &stored.provider, &release.version))
-            .collect::<Result<_, _>>()?;
+        let packages = release.packages.clone();
+        packages.iter().try_for_each(check_file)?;
         // Clients could not install a version without packages.
         if packages.is_empty() {
             return Err(Problem::NoPackages);
@@ -143,7 +123,13 @@ impl ServedVersion {
             has_moved: AtomicBool::new(false),
             made_for: artifact.index.other_provider(&stored.provider),
             authentication: release.authentication().clone(),
-            archives: archives(&packages, documents.is_some(), segment),
+            archives: archives(
+                &stored.provider,
+                &release.version,
+                &packages,
+                documents.is_some(),
+                segment,
+            ),
             documents,
             packages,
             are_protocols_known: examined.protocols.is_some(),
@@ -157,7 +143,7 @@ impl ServedVersion {
     }
 
     /// `None` if the version has no package for this platform.
-    pub(super) fn package(&self, platform: &Platform) -> Option<&ServedPackage> {
+    pub(super) fn package(&self, platform: &Platform) -> Option<&Package<StoreBlob>> {
         let mut packages = self.packages.iter();
         packages.find(|package| package.platform == *platform)
     }
@@ -166,13 +152,13 @@ impl ServedVersion {
     pub(super) fn download(
         &self,
         signed: &SignedFiles,
-        package: &ServedPackage,
+        package: &Package<StoreBlob>,
         [checksums, signature]: &[String; 2],
         link: impl Fn(&str) -> String,
     ) -> Document {
-        let listed = |package: &ServedPackage| {
+        let listed = |package: &Package<StoreBlob>| {
             let listed = ListedPackage {
-                hashes: vec![package.zh.to_string()],
+                hashes: hashes(package),
                 package_size: package.expected.size,
             };
             (package.platform.to_string(), listed)
@@ -241,19 +227,26 @@ impl ServedVersion {
 
 /// The network mirror's `VERSION.json`. `link` turns the name of a file into its URL.
 pub(super) fn archives(
-    packages: &[ServedPackage],
+    provider: &ProviderAddr,
+    version: &Version,
+    packages: &[Package<StoreBlob>],
     signed: bool,
     link: impl Fn(&str) -> String,
 ) -> Document {
-    let archive = |package: &ServedPackage| {
+    let archive = |package: &Package<StoreBlob>| {
         let archive = Archive {
-            url: link(&package.canonical_name),
-            hashes: vec![package.zh.to_string()],
+            url: link(&canonical_file_name(provider, version, &package.platform)),
+            hashes: hashes(package),
         };
         (package.platform.to_string(), Some(archive))
     };
     let archives = packages.iter().map(archive).collect();
     Document::json(&Archives { archives, signed })
+}
+
+/// The hashes that both protocols list of a package, made of its digest.
+fn hashes(package: &Package<StoreBlob>) -> Vec<String> {
+    package.zh().iter().map(ToString::to_string).collect()
 }
 
 /// The file names of the checksum document and of its signature in the provider registry.
@@ -280,49 +273,21 @@ impl SignedFiles {
     }
 }
 
-impl ServedPackage {
-    fn of(
-        package: &Package<StoreBlob>,
-        provider: &ProviderAddr,
-        version: &Version,
-    ) -> Result<Self, Problem> {
-        let blob = package.location.clone();
-        if let Some(BlobLocation::InFile(path)) = blob.info().location {
-            check_file(path, &blob)?;
-        }
-        Ok(Self {
-            platform: package.platform.clone(),
-            file_name: package.file_name.clone(),
-            canonical_name: canonical_file_name(provider, version, &package.platform),
-            expected: package.expected,
-            // Readers refuse digests of other algorithms.
-            zh: package.zh().ok_or_else(|| missing(&blob))?,
-            blob,
-        })
-    }
-}
-
-/// Checks the file of a package in a layout: it must be a regular file of the expected size.
-fn check_file(path: &Path, blob: &StoreBlob) -> Result<(), Problem> {
+/// Checks a package in a layout: it must be a regular file of the expected size.
+fn check_file(package: &Package<StoreBlob>) -> Result<(), Problem> {
+    let Some(BlobLocation::InFile(path)) = package.location.info().location else {
+        return Ok(());
+    };
+    let (what, digest) = (Part::Blob, package.expected.digest);
     let found = std::fs::symlink_metadata(path).ok();
     if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
         let path = path.to_owned();
-        let link = crate::disk::Error::Link { path };
         // The answer to a client names the digest, and only the log has the path.
-        let digest = blob.expected().digest;
-        let error = crate::store::Error::reading(crate::oci::Part::Blob, digest, link);
-        return Err(error.into());
+        let link = disk::Error::Link { path };
+        return Err(store::Error::reading(what, digest, link).into());
     }
-    match found.map(|file| file.len()) == Some(blob.expected().size) {
+    match found.map(|file| file.len()) == Some(package.expected.size) {
         true => Ok(()),
-        false => Err(missing(blob)),
+        false => Err(store::Error::Missing { what, digest }.into()),
     }
-}
-
-/// The problem of a package that the store does not have.
-fn missing(blob: &StoreBlob) -> Problem {
-    Problem::Store(crate::store::Error::Missing {
-        what: crate::oci::Part::Blob,
-        digest: blob.expected().digest,
-    })
 }

@@ -24,12 +24,14 @@ use super::listing::ProviderListing;
 use super::notice::RequestRecord;
 use super::package::{self, Packages};
 use super::path::{File, NoRoute, Route, Target, What, segment};
-use super::served::{ServedPackage, ServedVersion, SignedFiles, archives, signed_names};
+use super::served::{ServedVersion, SignedFiles, archives, signed_names};
 use super::served_store::{Listing, ServedStore};
 use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::{counted, printable};
 use crate::protocol::network_mirror::SignedDocuments;
+use crate::release::Package;
+use crate::store::StoreBlob;
 use crate::version::Version;
 
 const JSON: &str = "application/json";
@@ -319,7 +321,13 @@ impl Asked<'_> {
             // Each link expires.
             File::Archives if service.access.is_some() => {
                 let link = |file: &str| service.link(provider, None, file);
-                archives(&served.packages, served.is_signed(), link)
+                archives(
+                    provider,
+                    version,
+                    &served.packages,
+                    served.is_signed(),
+                    link,
+                )
             }
             File::Archives => served.archives.clone(),
             File::SignedDocuments => {
@@ -367,7 +375,7 @@ impl Asked<'_> {
         &mut self,
         served: &ServedVersion,
         listing: &Listing,
-        package: Option<&ServedPackage>,
+        package: Option<&Package<StoreBlob>>,
     ) -> Answer {
         let Some(package) = package else {
             return Err(self.lacking(listing, "the version has no such file"));
