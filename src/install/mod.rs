@@ -234,8 +234,8 @@ impl<'a> Installer<'a> {
 
     /// Installs the newest version that is selected; `None` if the store lists the provider and has no version of it.
     async fn newest(&self, Task { from, selection }: &Task) -> Result<Option<Installed>, Failure> {
-        let (trust, constraints) = (&self.request.trust, &selection.constraints);
-        let available = from.allowed(constraints, trust, self.reporter);
+        let trust = &self.request.trust;
+        let available = from.allowed(&selection.constraints, trust, self.reporter);
         let Some(available) = available.await? else {
             return Ok(None);
         };
@@ -274,6 +274,13 @@ impl<'a> Installer<'a> {
         self.deliver(&release, &at, &BTreeSet::new()).await
     }
 
+    /// Locks the directories, and looks for packages that clients would use instead of those of a version.
+    async fn ready(&self, provider: &ProviderAddr, version: &Version) -> Result<Held, Problem> {
+        let locks = self.lock().await?;
+        self.refuse_other_spellings(provider, version).await?;
+        Ok(locks)
+    }
+
     /// Installs the packages of a verified release. A package must match one of the `locked` hashes, if there are any.
     ///
     /// # Errors
@@ -290,13 +297,8 @@ impl<'a> Installer<'a> {
         } = self;
         let (provider, version) = (&release.provider, &release.version);
         let locked = Arc::new(locked.clone());
-        let locks = async {
-            let locks = self.lock().await?;
-            self.refuse_other_spellings(provider, version).await?;
-            Ok(locks)
-        };
         let fail = |problem: Problem| problem.of(Subject::version(provider, version), at.clone());
-        let locks = locks.await.map_err(fail)?;
+        let locks = self.ready(provider, version).await.map_err(fail)?;
         let install = |download: Download<B>| {
             let work = PackageInstallation {
                 place: Place::of(request, provider, version, &download.package.platform),
@@ -325,8 +327,7 @@ impl<'a> Installer<'a> {
         packages: Vec<LocalPackage>,
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Vec<InstalledPackage>, Problem> {
-        let locks = self.lock().await?;
-        self.refuse_other_spellings(provider, version).await?;
+        let locks = self.ready(provider, version).await?;
         let (request, locked) = (self.request.clone(), locked.clone());
         let (provider, version) = (provider.clone(), version.clone());
         let copied = jobs::in_thread(move || {
