@@ -97,7 +97,8 @@ impl Found<'_> {
 /// The versions of a provider in all its methods.
 pub(super) struct Listing<'a> {
     pub(super) provider: &'a ProviderAddr,
-    found: BTreeMap<Version, Found<'a>>,
+    /// The versions, ascending.
+    pub(super) found: Vec<Found<'a>>,
     /// The side of failures that concern no single version: the first method that knows the provider.
     pub(super) at: At,
 }
@@ -134,25 +135,19 @@ impl<'a> Listing<'a> {
             (None, Some(failure)) => Err(failure),
             (at, _) => Ok(Self {
                 provider,
-                found,
+                found: found.into_values().collect(),
                 at: at.unwrap_or(At::Here),
             }),
         }
     }
 
-    /// Keeps only these versions, which are ascending.
-    pub(super) fn retain(&mut self, versions: &[Version]) {
-        self.found
-            .retain(|version, _| versions.binary_search(version).is_ok());
-    }
-
     /// The versions, ascending.
     pub(super) fn versions(&self) -> impl Iterator<Item = &Version> {
-        self.found.keys()
+        self.found.iter().map(Found::version)
     }
 
     /// The entry of a version.
     pub(super) fn get(&self, version: &Version) -> Option<&Found<'a>> {
-        self.found.get(version)
+        self.found.iter().find(|found| found.version() == version)
     }
 }

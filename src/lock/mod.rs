@@ -27,7 +27,6 @@ mod record;
 mod release_zips;
 mod same;
 pub mod target;
-mod unpacked;
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{self, BTreeMap};
@@ -269,16 +268,10 @@ impl Journey<'_> {
         let locked = locked.map(|(version, _)| VersionConstraints::exactly(version.clone()));
         let locked: Vec<_> = locked.collect();
         let constraints = entries.map(|entry| &entry.admitted).chain(&locked);
-        let mut versions: Vec<Version> = listing.versions().cloned().collect();
-        let denied = &self.options.trust.policy.denied;
-        let warnings = denied.leave_out(
-            task.provider,
-            constraints,
-            &mut versions,
-            |one| one,
-            self.options.trust.now,
-        );
-        listing.retain(&versions);
+        let TrustOptions { policy, now, .. } = &self.options.trust;
+        let found = &mut listing.found;
+        let warnings =
+            (policy.denied).leave_out(task.provider, constraints, found, Found::version, *now);
         for warning in warnings {
             let subject = Subject::provider(task.provider);
             self.reporter.report(Event::Warning { subject, warning });

@@ -18,7 +18,6 @@ pub(super) struct ReleaseZips {
     pub(super) own: BTreeSet<(PackageHash, Platform)>,
     /// The zips of its packages.
     pub(super) packages: Vec<(Platform, Digest)>,
-    pub(super) has_document: bool,
     pub(super) claim: Claim,
 }
 
@@ -44,7 +43,6 @@ impl ReleaseZips {
             packages: packages
                 .map(|one| (one.platform.clone(), one.expected.digest))
                 .collect(),
-            has_document: release.checksums().is_some(),
             listed: BTreeSet::new(),
             claim,
         };
@@ -71,7 +69,8 @@ impl ReleaseZips {
         let lost: Vec<PackageHash> = zips.difference(&self.listed).cloned().collect();
         let own = self.own.iter().map(|(zip, _)| zip);
         let mut new = own.clone().filter(|zip| !zips.contains(zip)).peekable();
-        let is_exchanged = self.has_document && new.peek().is_some();
+        let has_document = !self.listed.is_empty();
+        let is_exchanged = has_document && new.peek().is_some();
         let is_disjoint = !own.clone().any(|zip| zips.contains(zip));
         if lost.is_empty() || !(is_exchanged || is_disjoint) {
             return Ok(());
@@ -84,7 +83,7 @@ impl ReleaseZips {
                 locked: lost,
                 received: new.cloned().collect(),
             }),
-            (claim, Some((platform, received))) if self.has_document || claim == Claim::Stated => {
+            (claim, Some((platform, received))) if has_document || claim == Claim::Stated => {
                 Err(trust::Error::NotLocked {
                     platform: platform.clone(),
                     expected: lost,
