@@ -344,7 +344,7 @@ impl Fill {
 
     /// Fails if the disk of the store is almost full. The first time, the log says so.
     fn look_for_room(&self) -> Result<(), Failure> {
-        let Some(directory) = &self.settings.directory else {
+        let Some(directory) = self.shared.settings.endpoint.directory() else {
             return Ok(());
         };
         // The directory may be missing until the first version.
@@ -360,7 +360,7 @@ impl Fill {
         let reason = format!("{free} bytes are free, and --fill leaves {least} bytes");
         let failure = Failure::from(disk::Error::Io {
             action: "write",
-            path: directory.clone(),
+            path: directory.to_owned(),
             source: std::io::Error::new(std::io::ErrorKind::StorageFull, reason),
         });
         self.shared.metrics.without_room.inc();

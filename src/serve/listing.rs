@@ -310,7 +310,6 @@ mod tests {
             checksums: checksums.into(),
             signature: Bytes::from_static(b"signature"),
             certificate: Bytes::from_static(b"certificate"),
-            fingerprint: "0".repeat(40).parse().unwrap(),
         }
     }
 

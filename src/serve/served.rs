@@ -69,8 +69,6 @@ pub(super) struct SignedFiles {
     pub(super) signature: Bytes,
     /// The certificate of the signature, armoured.
     pub(super) certificate: Bytes,
-    /// The fingerprint of the certificate's primary key.
-    pub(super) fingerprint: Fingerprint,
 }
 
 /// The digests of the tag that is the version, and of its evidence manifest, if there is one.
@@ -164,7 +162,8 @@ impl ServedVersion {
             (package.platform.to_string(), listed)
         };
         let certificate = String::from_utf8_lossy(&signed.certificate).into_owned();
-        let key_id = signed.fingerprint.key_id().to_owned();
+        let key = self.authentication.fingerprint.as_ref();
+        let key_id = key.map(Fingerprint::key_id).unwrap_or_default().to_owned();
         Document::json(&DownloadMetadata {
             protocols: self.protocols.clone(),
             os: package.platform.os().to_owned(),
@@ -260,15 +259,13 @@ pub(super) fn signed_names(provider: &ProviderAddr, version: &Version) -> [Strin
 impl SignedFiles {
     /// The documents of a version; `None` if it has no verified signature.
     fn of(release: &Verified<Release<StoreBlob>>) -> Option<Self> {
-        let authentication = release.authentication();
-        if authentication.status != Status::Signed {
+        if release.authentication().status != Status::Signed {
             return None;
         }
         Some(Self {
             checksums: release.checksums.as_ref()?.bytes.clone().into(),
             signature: release.signature()?.bytes.clone().into(),
             certificate: release.certificate()?.to_vec().into(),
-            fingerprint: authentication.fingerprint.clone()?,
         })
     }
 }

@@ -101,8 +101,6 @@ pub struct FillSettings {
     pub min_age: Duration,
     /// The platforms to mirror.
     pub platforms: Platforms,
-    /// The directory of the store, whose disk must not become full; `None` for a registry.
-    pub directory: Option<PathBuf>,
     /// Receives the events of mirroring.
     pub reporter: Arc<dyn Reporter>,
 }

@@ -49,7 +49,7 @@ pub(super) fn of(
         ));
     }
     let host_of_url = url.and_then(host_of);
-    let fill = || fill(arguments, endpoint, host_of_url.clone(), session);
+    let fill = || fill(arguments, host_of_url.clone(), session);
     let fill = arguments.fill.then(fill).transpose()?;
     let allow_unsigned = patterns(&arguments.allow_unsigned, session)?;
     let trust = session.trust_options(&arguments.trust, &arguments.allow_unsigned)?;
@@ -138,7 +138,6 @@ fn host_of(url: &Url) -> Option<Hostname> {
 
 fn fill(
     arguments: &Arguments,
-    endpoint: &Endpoint,
     own_host: Option<Hostname>,
     session: &Session,
 ) -> Result<FillSettings, CommandError> {
@@ -169,7 +168,6 @@ fn fill(
             true => Platforms::All,
             false => Platforms::Among(arguments.platform.clone()),
         },
-        directory: endpoint.directory().map(Path::to_owned),
         reporter: Arc::new(Trace(session.printer.clone())),
     })
 }
@@ -191,21 +189,19 @@ fn pattern(text: &str, session: &Session) -> Result<ProviderPattern, CommandErro
 fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostname>, CommandError> {
     let one_repository = || CommandError::one_repository(endpoint);
     // The samples differ in one part of the address each. The template ignores a part if two samples have the same repository.
-    let repository = |sample: &str| {
-        let sample = sample.parse::<ProviderAddr>().ok()?;
-        Some(endpoint.repository(&sample))
-    };
+    let repository =
+        |sample: &str| Ok::<_, CommandError>(endpoint.repository(&sample.parse::<ProviderAddr>()?));
     // With a template that gives no valid repository, the server would answer 404 to every request.
-    let first = match repository("a.example/acme/demo") {
+    let first = match repository("a.example/acme/demo")? {
         // A message about the sample would name a provider that the user does not know.
-        Some(Err(MappingError::OneRepository { .. } | MappingError::NoType { .. })) => {
+        Err(MappingError::OneRepository { .. } | MappingError::NoType { .. }) => {
             return Err(one_repository());
         }
-        Some(Err(error)) => return Err(Failure::from(error).into()),
-        first => first.and_then(Result::ok),
+        first => first.map_err(Failure::from)?,
     };
-    let is_same = |sample| repository(sample).and_then(Result::ok) == first;
-    if first.is_none() || !is_same("b.example/acme/demo") {
+    let is_same =
+        |sample| repository(sample).is_ok_and(|other| other.is_ok_and(|other| other == first));
+    if !is_same("b.example/acme/demo") {
         return Ok(None);
     }
     if is_same("a.example/acme/other") || is_same("a.example/other/demo") {
