@@ -1,7 +1,6 @@
 //! Unpacks packages at their paths.
 
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::BufRead;
 
 use tempfile::TempDir;
 
@@ -58,30 +57,16 @@ impl Place {
         let unusable = |source| unusable(source, file);
         let mut archive = Archive::open(staged.reopen()?, &Limits::default()).map_err(unusable)?;
         archive.executable(&self.type_name).map_err(unusable)?;
-        let mut occupied = None;
         if self.is_occupied()? {
             let hashes = archive.hashes().map_err(unusable)?;
             accept(&hashes)?;
-            match self.compare_h1(&hashes.directory) {
-                Ok(()) => return Ok((Transfer::Present, hashes)),
-                Err(problem) if self.kind == DirectoryKind::Mirror => return Err(problem),
-                Err(problem) => occupied = Some(problem),
-            }
+            self.compare_h1(&hashes.directory)?;
+            return Ok((Transfer::Present, hashes));
         }
         let hidden = disk::hidden_directory(&self.into)?;
         let hashes = unpack(archive.members(), &self.type_name, hidden.path())
             .map_err(|error| not_unpacked(error, file))?;
         accept(&hashes)?;
-        if let Some(problem) = occupied {
-            let path = &self.unpacked.path;
-            if !is_unfinished(path, hidden.path()).unwrap_or(false) {
-                return Err(problem);
-            }
-            // It disappears at once, and is removed with its hidden directory.
-            let removed = disk::hidden_directory(&self.into)?;
-            let moved = fs::rename(path, removed.path().join("unfinished"));
-            moved.map_err(|error| disk::Error::at("remove", path, error))?;
-        }
         self.show(hidden)?;
         Ok((Transfer::Copied, hashes))
     }
@@ -138,34 +123,4 @@ pub(super) fn unusable(source: archive::Error, file: &str) -> Problem {
         file: file.to_owned(),
         source,
     }
-}
-
-/// Whether a directory has nothing but the beginnings of files of the whole package, which is unpacked in another directory. A killed client leaves
-/// such directories, and clients refuse them for ever ([clients: plugin folders](crate::clients#plugin-folders)).
-fn is_unfinished(directory: &Path, whole: &Path) -> io::Result<bool> {
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        let (path, whole) = (entry.path(), whole.join(entry.file_name()));
-        let found = entry.file_type()?;
-        let is_part = match found.is_dir() {
-            true => is_unfinished(&path, &whole)?,
-            false => found.is_file() && whole.is_file() && begins(&path, &whole)?,
-        };
-        if !is_part {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Whether a file is the beginning of another one.
-fn begins(path: &Path, whole: &Path) -> io::Result<bool> {
-    let part = BufReader::new(disk::open(path).map_err(io::Error::other)?);
-    let mut whole = BufReader::new(File::open(whole)?).bytes();
-    for byte in part.bytes() {
-        if whole.next().transpose()? != Some(byte?) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
