@@ -415,17 +415,13 @@ impl ServedStore {
     /// Records the result of a request, and reports a failure, but only the first of an outage, and its end. A failure that concerns only one
     /// provider begins no outage.
     fn record(&self, result: Result<(), &Failure>, is_about_all: bool) {
+        use Category::{Local, NotFound, Unauthorized, Unreachable};
         let category = result.err().map(Failure::category);
-        let is_answer = !matches!(
-            category,
-            // There may be no store yet: a directory is empty where its disk is not mounted.
-            Some(Category::Unreachable | Category::Local | Category::NotFound)
-        );
+        // There may be no store yet: a directory is empty where its disk is not mounted.
+        let is_answer = !matches!(category, Some(Unreachable | Local | NotFound));
         self.has_answered.fetch_or(is_answer, Ordering::Relaxed);
-        let is_about_all = match category {
-            None | Some(Category::Unreachable | Category::Unauthorized | Category::Local) => true,
-            Some(_) => is_about_all,
-        };
+        let is_about_all =
+            is_about_all || matches!(category, None | Some(Unreachable | Unauthorized | Local));
         let was_unreachable = match is_about_all {
             true => self.is_unreachable.swap(result.is_err(), Ordering::Relaxed),
             false => self.is_unreachable.load(Ordering::Relaxed),
