@@ -71,6 +71,12 @@ pub fn install(scene: &Scene, arguments: &[&str]) -> Run {
     scene.tfoci(always.iter().chain(arguments))
 }
 
+/// Installs the zip of the usual provider for Linux.
+fn install_linux(scene: &Scene, arguments: &[&str]) -> Run {
+    let always = [DEMO, "--platform", "linux_amd64"];
+    install(scene, &[&always, arguments].concat())
+}
+
 /// Replaces times and the key, which differ between runs.
 pub fn steady(text: &str) -> String {
     let fingerprint = Signer::acme().fingerprint();

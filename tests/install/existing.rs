@@ -5,16 +5,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use super::{DEMO, Facts, demo, install, names, push, steady, tree, with_demo};
+use super::{DEMO, Facts, demo, install, install_linux, names, push, steady, tree, with_demo};
 use crate::support::scene::Scene;
 
-const LINUX: [&str; 3] = [DEMO, "--platform", "linux_amd64"];
 const PACKED: &str = "mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
 const UNPACKED: &str = "mirror/example.com/acme/demo/1.0.0/linux_amd64";
-
-fn install_linux(scene: &Scene, arguments: &[&str]) -> crate::support::scene::Run {
-    install(scene, &[&LINUX, arguments].concat())
-}
 
 /// The inode and modification time of every file, which change when a file is written again.
 fn identities(directory: PathBuf) -> Vec<(String, u64, i64)> {
@@ -138,21 +133,10 @@ fn two_versions_and_foreign_files_live_side_by_side() {
     let scene = with_demo();
     push(&scene, DEMO, "1.1.0", &demo("1.1.0"));
     scene.write("mirror/example.com/acme/demo/index.json", "{}");
-    install(
-        &scene,
-        &["example.com/acme/demo@1.0.0", "--platform", "linux_amd64"],
-    )
-    .succeeds();
-    install(
-        &scene,
-        &[
-            "example.com/acme/demo@1.1.0",
-            "--platform",
-            "linux_amd64",
-            "--unpacked",
-        ],
-    )
-    .succeeds();
+    for more in ["@1.0.0", "@1.1.0 --unpacked"] {
+        let arguments = format!("{DEMO}{more} --platform linux_amd64");
+        install(&scene, &arguments.split(' ').collect::<Vec<_>>()).succeeds();
+    }
     assert_eq!(
         names(&scene.path("mirror")),
         [
@@ -179,20 +163,11 @@ fn files_of_a_killed_run_are_removed_by_the_next() {
 #[test]
 fn runs_at_the_same_time_wait_for_each_other() {
     let scene = with_demo();
-    let arguments = [
-        "install",
-        "--from",
-        "oci-layout:store",
-        "--into",
-        "mirror",
-        "--platform",
-        "all",
-        "--quiet",
-    ];
+    let arguments = "install --from oci-layout:store --into mirror --platform all --quiet";
     let start = |_| {
         scene
             .command(env!("CARGO_BIN_EXE_tfoci"))
-            .args(arguments)
+            .args(arguments.split(' '))
             .stdout(Stdio::null())
             .spawn()
             .unwrap()

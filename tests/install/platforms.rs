@@ -61,17 +61,8 @@ fn without_an_option_this_machine_s_platform_is_installed() {
 #[test]
 fn a_platform_that_the_version_lacks_is_an_error() {
     let scene = with_demo();
-    let run = install(
-        &scene,
-        &[
-            DEMO,
-            "--platform",
-            "linux_amd64",
-            "--platform",
-            "plan9_mips",
-        ],
-    )
-    .exits(1);
+    let both = ["--platform", "linux_amd64", "--platform", "plan9_mips"];
+    let run = install(&scene, &[&[DEMO], &both[..]].concat()).exits(1);
     assert_eq!(run.stdout, "");
     for said in [" plan9_mips ", " linux_amd64, windows_arm64\n"] {
         assert!(run.stderr.contains(said), "{}", run.stderr);

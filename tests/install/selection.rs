@@ -79,17 +79,10 @@ fn several_addresses_and_versions_are_installed_together() {
     let scene = with_versions(&["1.0.0", "1.1.0"]);
     let other = ReleaseFolder::new("other", "0.1.0").platform("linux_amd64");
     push(&scene, "example.com/acme/other", "0.1.0", &other);
-    push(
-        &scene,
-        "example.com/acme/unwanted",
-        "1.0.0",
-        &ReleaseFolder::new("unwanted", "1.0.0").platform("linux_amd64"),
-    );
-    let asked = [
-        "example.com/acme/demo@1.0.0",
-        DEMO,
-        "example.com/acme/other",
-    ];
+    let unwanted = ReleaseFolder::new("unwanted", "1.0.0").platform("linux_amd64");
+    push(&scene, "example.com/acme/unwanted", "1.0.0", &unwanted);
+    let one = format!("{DEMO}@1.0.0");
+    let asked = [&*one, DEMO, "example.com/acme/other"];
     let run = install_linux(&scene, &asked).succeeds();
     assert_eq!(
         names(&scene.path("mirror")),
@@ -134,14 +127,8 @@ fn one_exact_repository_needs_an_address() {
     let scene = with_versions(&["1.0.0"]);
     let repository = "oci-layout:store/example.com/acme/demo";
     let from = |arguments: &[&str]| {
-        let always = [
-            "install",
-            "--from",
-            repository,
-            "--exact-repository",
-            "--into",
-            "mirror",
-        ];
+        let always = format!("install --from {repository} --exact-repository --into mirror");
+        let always: Vec<&str> = always.split(' ').collect();
         scene.tfoci(always.iter().chain(&LINUX).chain(arguments))
     };
     from(&[]).exits(2);

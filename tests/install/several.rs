@@ -101,16 +101,9 @@ fn the_gravest_failure_sets_the_exit_code() {
 fn the_document_has_an_entry_for_each() {
     let scene = with_three();
     alter(&scene, "b");
-    let asked = [
-        "example.com/acme/a",
-        "example.com/acme/b",
-        "example.com/acme/none",
-        "--platform",
-        "linux_amd64",
-        "--format",
-        "json",
-    ];
-    let run = install(&scene, &asked).exits(3);
+    let [a, b, none] = ["a", "b", "none"].map(address);
+    let options = ["--platform", "linux_amd64", "--format", "json"];
+    let run = install(&scene, &[&[&*a, &b, &none], &options[..]].concat()).exits(3);
     let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let providers = document["providers"].as_array().unwrap();
     assert_eq!(document["schema"], 1);
@@ -143,16 +136,9 @@ fn the_document_has_an_entry_for_each() {
 #[test]
 fn a_name_that_no_store_can_hold_fails_alone() {
     let scene = with_three();
-    let run = install(
-        &scene,
-        &[
-            "example.com/ümlaut/x",
-            "example.com/acme/a",
-            "--platform",
-            "linux_amd64",
-        ],
-    )
-    .exits(1);
+    let options = ["--platform", "linux_amd64"];
+    let asked = ["example.com/ümlaut/x", "example.com/acme/a"];
+    let run = install(&scene, &[asked, options].concat()).exits(1);
     assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
     assert!(run.stderr.contains("; 1 of 2 failed\n"), "{}", run.stderr);
     assert_eq!(names(&scene.path("mirror")), [packed("a")]);
