@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use super::{DEMO, Facts, demo, install, install_linux, names, push, steady, tree, with_demo};
-use crate::support::scene::Scene;
 
 const PACKED: &str = "mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
 const UNPACKED: &str = "mirror/example.com/acme/demo/1.0.0/linux_amd64";

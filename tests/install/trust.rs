@@ -37,7 +37,8 @@ fn tag(descriptor: &serde_json::Value) -> &str {
 
 #[test]
 fn wrong_bytes_in_the_store_are_refused_and_leave_nothing_behind() {
-    let changes: [Option<fn(&mut Vec<u8>)>; 5] = [
+    type Change = fn(&mut Vec<u8>);
+    let changes: [Option<Change>; 5] = [
         Some(|bytes| bytes[40] ^= 1),
         Some(|bytes| bytes.truncate(bytes.len() - 1)),
         Some(Vec::clear),
