@@ -13,6 +13,7 @@ use crate::support::keygrammar::{
 };
 use crate::support::origin::{Fault, Provider, Release, asks};
 use crate::support::release::ReleaseFolder;
+use crate::support::wait::wait;
 
 const NUMBERS: [u16; 2] = [512, 512];
 
@@ -101,9 +102,7 @@ fn a_signal_ends_a_run_that_checks_such_keys() {
     let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
     command.args(arguments.split(' ')).stdout(Stdio::null());
     let run = command.stderr(Stdio::piped()).spawn().unwrap();
-    while asked.load(Ordering::SeqCst) < 4 {
-        std::thread::yield_now();
-    }
+    wait(|| asked.load(Ordering::SeqCst) >= 4, String::new);
     // Core dumps are disabled, so secrets in memory are not written to disk.
     #[cfg(target_os = "linux")]
     {

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
 
 use super::pusher::{NAME, Pusher};
-use crate::serve::server::wait;
 use crate::support::registry::quirks::Etags;
 use crate::support::registry::{Fault, Personality, Registry, Seen, Setup, content};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
 use crate::support::server::answer::Answer;
 use crate::support::server::gate::Gate;
+use crate::support::wait::wait;
 
 const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "windows_amd64"];
 const ROUNDS: usize = 6;

@@ -82,7 +82,7 @@ impl Guarded {
             if answer.status() == 401 {
                 return;
             }
-            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
         panic!("the token does not end");
     }

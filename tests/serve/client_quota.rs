@@ -56,7 +56,7 @@ fn one_client_cannot_have_all_connections() {
     );
     // Another connection is served as soon as one of them has ended.
     drop((first, others));
-    super::server::wait(|| own(&server).is_some(), || server.log());
+    crate::support::wait::wait(|| own(&server).is_some(), || server.log());
     server.stop();
     // A proxy may have all connections.
     let server = store.serve(&limit);

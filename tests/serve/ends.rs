@@ -3,9 +3,10 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::package_faults::large;
-use super::server::{Server, wait};
+use super::server::Server;
 use super::stores::{DEMO, Store, package};
 use crate::support::registry::Registry;
+use crate::support::wait::wait;
 
 const ZIP: &str = "linux_amd64";
 const SIZE: usize = 24 << 20;

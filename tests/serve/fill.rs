@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use super::server::{Server, wait};
+use super::server::Server;
 use crate::mirror::access::helper::helper;
 use crate::support::origin::{Fault, Origin, Provider, Seen, asks, lie};
 use crate::support::registry::{Personality, Setup};
@@ -24,6 +24,7 @@ use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 use crate::support::tls::Authority;
+use crate::support::wait::wait;
 
 const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
 

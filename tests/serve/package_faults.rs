@@ -3,10 +3,11 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::server::{Server, wait};
+use super::server::Server;
 use super::stores::{DEMO, Store, package};
 use crate::support::registry::{Fault, Registry, Seen};
 use crate::support::release::{ReleaseFolder, sha256};
+use crate::support::wait::wait;
 
 /// Sooner than any limit on a stalled transfer.
 const SOON: Duration = Duration::from_secs(5);

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::http::Connection;
 use super::package_faults::large;
-use super::server::{Server, wait};
+use super::server::Server;
 use super::stores::{DEMO, Store, package};
 use crate::support::release::sha256;
+use crate::support::wait::wait;
 
 const ZIP: &str = "linux_amd64";
 const CLIENTS: usize = 6;

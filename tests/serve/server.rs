@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -13,11 +13,8 @@ use super::http::{Connection, Reply};
 use crate::support::port;
 use crate::support::scene::Scene;
 use crate::support::tls::{Authority, Identity};
+use crate::support::wait::{PATIENCE, glance, wait};
 
-/// More than any awaited event takes, but not for ever.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The time between two checks of a condition, which leaves the processor to the server.
-const GLANCE: Duration = Duration::from_millis(5);
 /// How often another process may take a free port before the server listens on it.
 const ATTEMPTS: usize = 5;
 
@@ -112,8 +109,8 @@ impl Server {
             log,
             has_tls,
         };
-        let end = Instant::now() + PATIENCE;
-        while Instant::now() < end {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
             let log = server.log();
             if log.contains("Listening on") || log.contains("\"listening\"") {
                 return Some(server);
@@ -122,7 +119,7 @@ impl Server {
                 assert!(server.log().contains("cannot listen"), "{}", server.log());
                 return None;
             }
-            std::thread::park_timeout(GLANCE);
+            glance(begun);
         }
         panic!("{}", server.log());
     }
@@ -254,15 +251,5 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _gone = self.child.kill();
         let _status = self.child.wait();
-    }
-}
-
-/// Waits for a condition, and panics with a text if it is not fulfilled in time.
-#[track_caller]
-pub fn wait(mut is_there: impl FnMut() -> bool, otherwise: impl FnOnce() -> String) {
-    let end = Instant::now() + PATIENCE;
-    while !is_there() {
-        assert!(Instant::now() < end, "{}", otherwise());
-        std::thread::park_timeout(GLANCE);
     }
 }

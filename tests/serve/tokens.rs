@@ -390,7 +390,7 @@ fn a_key_is_replaced_without_a_refused_link() {
             if keys != [0] {
                 write_keys(&store, name, keys);
                 replica.signal(Signal::HUP);
-                super::server::wait(
+                crate::support::wait::wait(
                     || replica.log().matches(&reloaded).count() > reloads,
                     || replica.log(),
                 );

@@ -5,13 +5,13 @@ use rustix::process::Signal;
 use sequoia_openpgp::types::ReasonForRevocation;
 use serde_json::Value;
 
-use super::server::wait;
 use super::stores::{BARE, DEMO, HOST, PLATFORMS, Store, package};
 use crate::support::registry::{Registry, matching};
 use crate::support::release::{Mistake, sha256};
 use crate::support::server::gate::Gate;
 use crate::support::signer::Signer;
 use crate::support::tamper;
+use crate::support::wait::wait;
 
 const SIGNED: [&str; 3] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1"];
 const ALL: [&str; 4] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1", "2.0.0"];

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tempfile::TempDir;
 
@@ -13,6 +13,7 @@ use super::port;
 use super::programs::find;
 use super::tls::Identity;
 use super::token_server::{ISSUER, SERVICE, TokenServer};
+use super::wait::{PATIENCE, glance};
 
 /// The name and password that are accepted.
 pub const USER: &str = "robot";
@@ -20,8 +21,6 @@ pub const PASSWORD: &str = "correct-horse";
 /// The htpasswd line for them, with bcrypt's lowest cost.
 const HTPASSWD: &str = "robot:$2y$05$abcdefghijklmnopqrstuuZ0Fx87Pb/Aqb0E90lfvCwzXnaFKUHpS\n";
 
-/// How long a program may take to listen.
-const START: Duration = Duration::from_secs(30);
 /// How many ports are tried, since another process may take a free port before the program listens on it.
 const ATTEMPTS: usize = 5;
 
@@ -96,8 +95,8 @@ impl Program {
             .stderr(log)
             .spawn()
             .unwrap();
-        let request_limits = Instant::now() + START;
-        while Instant::now() < request_limits && child.try_wait().unwrap().is_none() {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE && child.try_wait().unwrap().is_none() {
             if answers(port, options.tls.is_some()) {
                 return Some(Foreign {
                     child,
@@ -105,7 +104,7 @@ impl Program {
                     directory,
                 });
             }
-            std::thread::yield_now();
+            glance(begun);
         }
         let _gone = child.kill();
         let _status = child.wait();
@@ -218,7 +217,7 @@ fn answers(port: u16, tls: bool) -> bool {
     if tls {
         return true;
     }
-    stream.set_read_timeout(Some(START)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let sent = stream.write_all(b"GET /v2/ HTTP/1.0\r\n\r\n");
     let mut answer = [0; 5];
     sent.is_ok() && stream.read_exact(&mut answer).is_ok() && &answer == b"HTTP/"

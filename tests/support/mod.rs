@@ -32,6 +32,7 @@ pub mod terminal;
 pub mod tls;
 pub mod tofu_client;
 pub mod token_server;
+pub mod wait;
 pub mod zipfile;
 
 use std::path::{Path, PathBuf};

@@ -3,11 +3,11 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use super::{PLATFORMS, base, origin, start};
-use crate::serve::server::wait;
 use crate::support::origin::{Fault, Origin, Provider, asks};
 use crate::support::scene::Scene;
 use crate::support::server::gate::Gate;
 use crate::support::signer::Signer;
+use crate::support::wait::wait;
 
 /// Each is of another provider, since the layout of a provider has one writer.
 const SLOW: [&str; 10] = [
