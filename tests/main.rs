@@ -151,6 +151,10 @@ mod schema;
 /// References to documentation name headings that exist.
 mod references;
 
+/// Bad releases, whichever way they come.
+#[cfg(unix)]
+mod refused;
+
 /// From an address to a repository.
 mod resolve;
 

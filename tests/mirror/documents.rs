@@ -4,7 +4,7 @@ use super::origin_scene::{ARRIVED, OriginScene, arrives, folder, refused, spoile
 use super::{LINUX, demo};
 use crate::support::origin::lie::{self, Form};
 use crate::support::origin::{Fault, Provider, SECRET, Setup, asks};
-use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::release::ReleaseFolder;
 
 const ZIP: &str = "terraform-provider-demo_1.0.0_linux_amd64.zip";
 const METADATA: &str = "https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64";
@@ -82,18 +82,6 @@ fn checksum_documents_are_parsed_as_clients_parse_them() {
         scene.demo("").says(3, &unlisted);
         assert!(scene.installs().is_empty());
     }
-    let scene = OriginScene::release(folder().mistake(Mistake::ZipsUnlisted));
-    scene.demo("").says(3, &unlisted);
-    let other = |text: &str| text.replace(['0', '1'], "2");
-    let scene = OriginScene::release(folder().document(move |text| {
-        let lines = text.lines().map(|line| {
-            let (digest, name) = line.split_once(' ').unwrap();
-            format!("{} {name}\n", other(digest))
-        });
-        lines.collect()
-    }));
-    let wrong = format!("error [ORIGIN]/acme/demo 1.0.0 received sha256:{DIGEST}");
-    scene.demo("").says(3, &wrong);
 }
 
 #[test]

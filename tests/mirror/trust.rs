@@ -12,9 +12,6 @@ mod copies;
 mod pinning;
 mod unsigned;
 
-const BY_STRANGER: &str =
-    "SHA256SUMS.sig expected [ACME] <security@acme.example> received [STRANGER]";
-
 /// Mirrors this release, which is refused.
 #[track_caller]
 fn refused(release: impl Into<Release>, more: &str, code: i32, facts: &str) {
@@ -23,45 +20,6 @@ fn refused(release: impl Into<Release>, more: &str, code: i32, facts: &str) {
     scene.demo(more).says(code, &says).gives(&[]);
     assert_eq!(scene.origin.count(asks("package")), 0);
     assert!(scene.installs().is_empty());
-}
-
-#[test]
-fn bad_signatures_and_keys_are_refused() {
-    let files = "https://[ORIGIN]/files/acme/demo/1.0.0";
-    let absent = |file: &str| format!("{files}/{file} 404");
-    #[rustfmt::skip] // A table.
-    let cases = [
-        (Mistake::SignatureByStranger, 3, BY_STRANGER.to_owned()),
-        (Mistake::DocumentAltered, 3, "SHA256SUMS.sig [ACME]".to_owned()),
-        (Mistake::SignatureBroken, 3, "SHA256SUMS.sig OpenPGP".to_owned()),
-        (Mistake::SignatureArmored, 3, "SHA256SUMS.sig expected received".to_owned()),
-        (Mistake::SignatureMissing, 1, absent("SHA256SUMS.sig")),
-        (Mistake::DocumentMissing, 1, absent("SHA256SUMS")),
-    ];
-    for (mistake, code, facts) in cases {
-        refused(folder().mistake(mistake), "", code, &facts);
-    }
-    #[rustfmt::skip] // A table.
-    let releases = [
-        ("revoked", "revoked E56B60758C6D6E7630CD2A9F21FA22C0E0E7ABE9"),
-        ("sha1-document", "SHA-1 AFBDC290915FD6D0FED06B7A92E65CC74F07AFA5"),
-        ("certify-only", "FDEE2F0A451E7D74E0D369FADFDBF2335ABA5761"),
-    ];
-    for (release, facts) in releases {
-        refused(
-            Release::of_testdata(release),
-            "",
-            3,
-            &format!("SHA256SUMS.sig {facts}"),
-        );
-    }
-    let allowed = "--allow-unsigned [ORIGIN]/acme/*";
-    refused(
-        folder().mistake(Mistake::SignatureByStranger),
-        allowed,
-        3,
-        BY_STRANGER,
-    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A refused release leaves no trace, neither in a new store nor in an existing one.
+//! Refusals of `push`. Those that it shares with other commands are in `tests/refused.rs`.
 
 use std::fs;
 use std::sync::Arc;
@@ -6,54 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::author::{Author, two_platforms};
 use crate::support::registry::{Fault, Registry, Seen, matching};
-use crate::support::release::{Mistake, ReleaseFolder, sha256};
+use crate::support::release::{Mistake, sha256};
 use crate::support::signer::Signer;
-
-/// Mistakes in a release, and a word of each refusal.
-const MISTAKES: [(Mistake, &str); 7] = [
-    (Mistake::ZipsAltered, "checksum"),
-    (Mistake::ZipsUnlisted, "SHA-256"),
-    (Mistake::DocumentAltered, "document"),
-    (Mistake::SignatureBroken, "OpenPGP"),
-    (Mistake::SignatureByStranger, "another"),
-    (Mistake::SignatureArmored, "armoured"),
-    (Mistake::SignatureMissing, "signed"),
-];
-
-/// A store that has another version already.
-fn with_older_version() -> Author {
-    let author = Author::new();
-    let older = ReleaseFolder::new("demo", "0.9.0").platform("linux_amd64");
-    older.write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
-    fs::remove_dir_all(author.scene.path("dist")).unwrap();
-    author
-}
-
-#[test]
-fn every_mistake_in_a_release_is_refused() {
-    for author in [Author::new, with_older_version] {
-        for (mistake, fact) in MISTAKES {
-            let author = author();
-            let release = two_platforms().mistake(mistake);
-            release.write(&author.scene.path("dist"));
-            let before = author.tree();
-            let run = author.push(&[]).exits(3).without_result();
-            run.says(&format!(
-                "error registry.opentofu.org/acme/demo 1.0.0 {fact}"
-            ));
-            assert_eq!(author.tree(), before, "{mistake:?}");
-        }
-    }
-}
-
-#[test]
-fn a_missing_document_is_reported_as_absent() {
-    let author = Author::with_mistake(Mistake::DocumentMissing);
-    let before = author.tree();
-    author.push(&[]).exits(1).without_result();
-    assert_eq!(author.tree(), before);
-}
 
 #[test]
 fn allow_unsigned_applies_only_to_matching_providers() {
@@ -63,23 +17,6 @@ fn allow_unsigned_applies_only_to_matching_providers() {
     push("example.com/acme/demo").exits(3);
     push("acme/demo").succeeds();
     assert_eq!(author.installs().len(), 2);
-}
-
-/// `--allow-unsigned` accepts missing signatures, never wrong ones.
-#[test]
-fn a_wrong_signature_is_never_allowed() {
-    for mistake in [
-        Mistake::ZipsAltered,
-        Mistake::DocumentAltered,
-        Mistake::SignatureBroken,
-        Mistake::SignatureByStranger,
-        Mistake::SignatureArmored,
-    ] {
-        let author = Author::with_mistake(mistake);
-        let before = author.tree();
-        author.push(&["--allow-unsigned", "acme/demo"]).exits(3);
-        assert_eq!(author.tree(), before, "{mistake:?}");
-    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::signer::Signer;
+use super::testdata;
 use package::{Content, Package};
 use sha2::{Digest as _, Sha256};
 
@@ -44,6 +45,8 @@ pub struct ReleaseFolder {
     signer: &'static Signer,
     first_signature: Option<Signing>,
     document: Option<Change>,
+    /// A document and a signature that were made elsewhere.
+    proof: Option<[Vec<u8>; 2]>,
 }
 
 /// Makes the signature of a checksum document.
@@ -82,7 +85,22 @@ impl ReleaseFolder {
             signer: Signer::acme(),
             first_signature: None,
             document: None,
+            proof: None,
         }
+    }
+
+    /// The document of `testdata/keys` with the signature of one of its cases, and its key. Its "zips" are text.
+    pub fn of_testdata(case: &str) -> (Self, String) {
+        let read = |name: &str| fs::read(testdata("keys").join(name)).unwrap();
+        let platforms = ["darwin_arm64", "linux_amd64", "windows_amd64"].iter();
+        let mut folder = platforms.fold(Self::new("demo", "1.0.0"), |folder, platform| {
+            folder.zip(platform, platform.as_bytes())
+        });
+        folder.proof = Some(["SHA256SUMS", &format!("{case}.sig")].map(read));
+        (
+            folder,
+            String::from_utf8(read(&format!("{case}.asc"))).unwrap(),
+        )
     }
 
     /// The version in the names of its files.
@@ -234,7 +252,12 @@ impl ReleaseFolder {
         if let Some(change) = &self.document {
             document = change(&document);
         }
-        let signature = self.signature(document.as_bytes()).map(|bytes| File {
+        let mut signature = self.signature(document.as_bytes());
+        if let Some([made, signed]) = &self.proof {
+            document = String::from_utf8(made.clone()).unwrap();
+            signature = Some(signed.clone());
+        }
+        let signature = signature.map(|bytes| File {
             name: format!("{stem}_SHA256SUMS.sig"),
             bytes,
         });

@@ -13,7 +13,6 @@ use zip::ZipArchive;
 
 use crate::support::release::{File, ReleaseFolder, sha256};
 use crate::support::signer::Signer;
-use crate::support::testdata;
 
 /// A provider of an origin.
 #[derive(Clone)]
@@ -99,8 +98,6 @@ pub struct Release {
     shows_platforms: bool,
     shows_packages: bool,
     keys: Vec<Key>,
-    /// A document and a signature that were made elsewhere.
-    proof: Option<(Bytes, Bytes)>,
     files: Arc<OnceLock<Files>>,
 }
 
@@ -135,7 +132,6 @@ impl From<ReleaseFolder> for Release {
             shows_platforms: true,
             shows_packages: true,
             keys: Vec::new(),
-            proof: None,
             files: Arc::default(),
         };
         release.signers(&[signer])
@@ -143,18 +139,10 @@ impl From<ReleaseFolder> for Release {
 }
 
 impl Release {
-    /// The document of `testdata/keys` with the signature and the key of one of its cases. Its "zips" are text.
+    /// [`ReleaseFolder::of_testdata`] with its key.
     pub fn of_testdata(case: &str) -> Self {
-        let read = |name: &str| std::fs::read(testdata("keys").join(name)).unwrap();
-        let folder = ["darwin_arm64", "linux_amd64", "windows_amd64"]
-            .iter()
-            .fold(ReleaseFolder::new("demo", "1.0.0"), |folder, platform| {
-                folder.zip(platform, platform.as_bytes())
-            });
-        let mut release = Self::from(folder);
-        let signature = read(&format!("{case}.sig"));
-        release.proof = Some((read("SHA256SUMS").into(), signature.into()));
-        release.keys(&[&String::from_utf8(read(&format!("{case}.asc"))).unwrap()])
+        let (folder, key) = ReleaseFolder::of_testdata(case);
+        Self::from(folder).keys(&[&key])
     }
 
     /// Lists the version in another spelling than in the names of its files.
@@ -223,17 +211,10 @@ impl Release {
                 hashes: hashes(&file.bytes),
                 bytes: file.bytes.into(),
             };
-            let (document, signature) = match self.proof.clone() {
-                Some((document, signature)) => (Some(document), Some(signature)),
-                None => (
-                    built.document.map(|file| file.bytes.into()),
-                    built.signature.map(|file| file.bytes.into()),
-                ),
-            };
             Files {
                 packages: built.zips.into_iter().map(package).collect(),
-                document,
-                signature,
+                document: built.document.map(|file| file.bytes.into()),
+                signature: built.signature.map(|file| file.bytes.into()),
             }
         })
     }
