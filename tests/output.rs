@@ -37,11 +37,12 @@ fn hostile() -> [String; 10] {
 }
 
 /// How each command is run in turn.
-const FORMS: [&[&str]; 3] = [
-    &["-vv"],
-    &["--format", "json"],
-    &["--color", "always", "-v"],
-];
+const FORMS: [&str; 3] = ["-vv", "--format json", "--color always -v"];
+
+/// The words of a line, in which `[X]` stands for a text that may have blanks.
+fn words(line: &str, text: &str) -> impl Iterator<Item = String> {
+    line.split(' ').map(|word| word.replace("[X]", text))
+}
 
 /// Whether a run printed plain text only.
 #[track_caller]

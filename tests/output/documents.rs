@@ -3,7 +3,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{FORMS, altered, check, hostile};
+use super::{FORMS, altered, check, hostile, words};
 use crate::support::author::Author;
 use crate::support::foreign;
 use crate::support::layout::{Parts, digest};
@@ -11,35 +11,21 @@ use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 use crate::support::zipfile::{executable, file, zip};
 
+const PUSH: &str = "push dist --provider acme/demo --key acme.asc --to oci-layout:store --jobs 1";
+
 /// Runs every reading command on `acme/demo` of a store, each with the next output format.
 fn read(scene: &Scene, store: &str, exact: bool, seed: usize, what: &str) {
-    let from = format!("oci-layout:{store}");
-    let commands: [&[&str]; 4] = [
-        &["versions", "acme/demo", "--all"],
-        &["inspect", "acme/demo@1.0.0"],
-        &[
-            "install",
-            "acme/demo@1.0.0",
-            "--platform",
-            "all",
-            "--unpacked",
-            "--into",
-            "into",
-            "--dry-run",
-        ],
-        &[
-            "copy",
-            "acme/demo",
-            "--to",
-            "oci-layout:copied",
-            "--dry-run",
-        ],
+    let commands = [
+        "versions acme/demo --all",
+        "inspect acme/demo@1.0.0",
+        "install acme/demo@1.0.0 --platform all --unpacked --into into --dry-run",
+        "copy acme/demo --to oci-layout:copied --dry-run",
     ];
     for (number, command) in commands.into_iter().enumerate() {
-        let exact: &[&str] = if exact { &["--exact-repository"] } else { &[] };
+        let exact = if exact { "--exact-repository" } else { "" };
         let form = FORMS[(number + seed) % FORMS.len()];
-        let arguments = [command, &["--from", &from], exact, form].concat();
-        check(&scene.tfoci(&arguments), &format!("{what}: {arguments:?}"));
+        let line = format!("{command} --from oci-layout:{store} {exact} {form}");
+        check(&scene.line(&line), &format!("{what}: {line}"));
     }
 }
 
@@ -124,15 +110,8 @@ fn hostile_tags() {
     for seed in 0..FORMS.len() {
         read(&scene, "layout", true, seed, "tags");
     }
-    let run = scene.tfoci([
-        "versions",
-        "acme/demo",
-        "--all",
-        "--exact-repository",
-        "--from",
-        "oci-layout:layout",
-    ]);
-    let run = run.succeeds().stdout;
+    let line = "versions acme/demo --all --exact-repository --from oci-layout:layout";
+    let run = scene.line(line).succeeds().stdout;
     assert!(run.contains("\\::error::forged\tnot a version"), "{run}");
 }
 
@@ -158,7 +137,7 @@ fn hostile_checksum_documents_and_manifests() {
                 release = release.manifest(&said.to_string()).document(str::to_owned);
             }
             release.write(&author.scene.path("dist"));
-            let run = author.push(FORMS[seed % FORMS.len()]);
+            let run = author.line(format!("{PUSH} {}", FORMS[seed % FORMS.len()]));
             check(&run, &format!("{text:?} {line} {manifest}"));
         }
     }
@@ -184,39 +163,22 @@ fn hostile_names_in_release_folders() {
             author.scene.write(Path::new("dist").join(file), "x");
         }
         let form = FORMS[seed % FORMS.len()];
-        check(&author.push(form), &text);
-        let other = [&["--provider", "acme/other"], form].concat();
-        check(&author.push(&other), &text);
+        check(&author.line(format!("{PUSH} {form}")), &text);
+        let other = PUSH.replace("acme/demo", "acme/other");
+        check(&author.line(format!("{other} {form}")), &text);
         // The folder, the store, and every other name on the command line are hostile too.
         fs::rename(author.scene.path("dist"), author.scene.path(&text)).unwrap();
-        let store = format!("oci-layout:{text}store");
-        for more in [
-            &["--key", "acme.asc"][..],
-            &["--key", &text],
-            &["--trust", &text],
-            &["--key", "acme.asc", "--digest-file", &text],
+        let push = "push [X] --provider acme/demo@1.0.0 --to oci-layout:[X]store";
+        for line in [
+            &format!("{push} --key acme.asc"),
+            &format!("{push} --key [X]"),
+            &format!("{push} --trust [X]"),
+            &format!("{push} --key acme.asc --digest-file [X]"),
+            "install acme/demo@1.0.0 --from oci-layout:[X]store --platform all --into [X]",
         ] {
-            let push = [
-                "push",
-                &text,
-                "--provider",
-                "acme/demo@1.0.0",
-                "--to",
-                &store,
-            ];
-            check(&author.tfoci(&[&push, more, form].concat()), &text);
+            let line = format!("{line} {form}");
+            check(&author.scene.tfoci(words(&line, &text)), &text);
         }
-        let into = [
-            "install",
-            "acme/demo@1.0.0",
-            "--from",
-            &store,
-            "--platform",
-            "all",
-            "--into",
-            &text,
-        ];
-        check(&author.tfoci(&[&into, form].concat()), &text);
     }
 }
 
@@ -228,19 +190,8 @@ fn hostile_names_in_zips_and_in_stores() {
         foreign::write(&author.scene.path("foreign"), "1.0.0", &bytes);
         let form = FORMS[seed % FORMS.len()];
         for packing in ["--packed", "--unpacked"] {
-            let install = [
-                "install",
-                "acme/demo@1.0.0",
-                "--exact-repository",
-                "--from",
-                "oci-layout:foreign",
-                "--platform",
-                "linux_amd64",
-                "--into",
-                "out",
-                packing,
-            ];
-            check(&author.tfoci(&[&install, form].concat()), &text);
+            let install = "install acme/demo@1.0.0 --exact-repository --from oci-layout:foreign --platform linux_amd64 --into out";
+            check(&author.line(format!("{install} {packing} {form}")), &text);
         }
         let text = name(&text);
         for directory in [
@@ -250,32 +201,10 @@ fn hostile_names_in_zips_and_in_stores() {
         ] {
             foreign::write(&author.scene.path(directory), "1.0.0", &bytes);
         }
-        check(
-            &author.tfoci(
-                &[
-                    &["install", "--from", "oci-layout:store", "--into", "out"],
-                    form,
-                ]
-                .concat(),
-            ),
-            &text,
-        );
-        check(
-            &author.tfoci(
-                &[
-                    &[
-                        "copy",
-                        "--from",
-                        "oci-layout:store",
-                        "--to",
-                        "oci-layout:other",
-                    ],
-                    form,
-                ]
-                .concat(),
-            ),
-            &text,
-        );
+        for command in ["install --into out", "copy --to oci-layout:other"] {
+            let line = format!("{command} --from oci-layout:store {form}");
+            check(&author.line(line), &text);
+        }
     }
 }
 
@@ -286,20 +215,11 @@ fn a_path_that_is_not_utf_8_still_gives_a_json_document() {
     let author = Author::new();
     author.with_pushed();
     let into = std::ffi::OsStr::from_bytes(b"a\xff");
-    let known = [
-        "install",
-        "acme/demo",
-        "--platform",
-        "all",
-        "--from",
-        "oci-layout:store",
-        "--format",
-        "json",
-        "--into",
-    ];
+    let known =
+        "install acme/demo --platform all --from oci-layout:store --format json --into".split(' ');
     let run = author
         .scene
-        .tfoci(known.map(std::ffi::OsStr::new).into_iter().chain([into]));
+        .tfoci(known.map(std::ffi::OsStr::new).chain([into]));
     assert!(
         run.succeeds().stdout.contains("\"path\": \"a\u{fffd}/"),
         "no path"
@@ -311,49 +231,41 @@ fn hostile_files_of_a_mirror() {
     for (seed, text) in hostile().into_iter().enumerate() {
         let author = Author::new();
         let quoted = serde_json::to_string(&text).unwrap();
-        let files: [(&[&str], String); 9] = [
+        let files = [
             (
-                &["--from-lock", "given"],
+                "--from-lock given",
                 format!("provider {quoted} {{\n  version = {quoted}\n}}\n"),
             ),
             (
-                &["--from-lock", "given"],
+                "--from-lock given",
                 format!("provider \"example.com/acme/demo\" {{\n  version = {quoted}\n}}\n"),
             ),
-            (&["--from-lock", "given"], text.clone()),
+            ("--from-lock given", text.clone()),
             (
-                &["--file", "given"],
+                "--file given",
                 format!("to = {quoted}\n[[provider]]\naddress = {quoted}\n"),
             ),
-            (&["--file", "given"], format!("{quoted} = 1\n")),
-            (&["--file", "given"], text.clone()),
+            ("--file given", format!("{quoted} = 1\n")),
+            ("--file given", text.clone()),
             (
-                &["example.com/acme/demo", "--trust", "given"],
+                "example.com/acme/demo --trust given",
                 format!("[[provider]]\nmatch = {quoted}\n"),
             ),
             (
-                &["example.com/acme/demo", "--trust", "given"],
+                "example.com/acme/demo --trust given",
                 format!("[[provider]]\n{quoted} = {quoted}\n{text}"),
             ),
             (
-                &["example.com/acme/demo", "--trust", "given"],
+                "example.com/acme/demo --trust given",
                 format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [{quoted}]\n"),
             ),
         ];
         for (arguments, content) in files {
             author.scene.write("given", content);
-            let mirror = [
-                "mirror",
-                "--to",
-                "oci-layout:store",
-                "--dry-run",
-                "--from",
-                "filesystem-mirror:none",
-            ];
+            let mirror = "mirror --to oci-layout:store --dry-run --from filesystem-mirror:none";
             let form = FORMS[seed % FORMS.len()];
-            check(&author.tfoci(&[&mirror, arguments, form].concat()), &text);
-            let trust = [&["trust", "check", "given"], form].concat();
-            check(&author.tfoci(&trust), &text);
+            check(&author.line(format!("{mirror} {arguments} {form}")), &text);
+            check(&author.line(format!("trust check given {form}")), &text);
         }
     }
 }

@@ -30,48 +30,24 @@ fn failure(status: u16, text: &str) -> Fault {
     Fault::Answer(answer)
 }
 
-fn registry_says(sort: (&'static str, &'static str), fault: Fault, form: &[&str]) {
+fn registry_says(sort: (&'static str, &'static str), fault: Fault, form: &str) {
     let author = Author::with_release();
     let registry = Registry::plain();
     let to = format!("{}/acme/demo", registry.host());
-    let push = |form: &[&str]| {
-        let known = [
-            "push",
-            "dist",
-            "--provider",
-            "acme/demo",
-            "--to",
-            &to,
-            "--key",
-            "acme.asc",
-            "--plain-http",
-            "127.0.0.1",
-        ];
-        author.tfoci(&[&known, form].concat())
-    };
-    push(&[]).succeeds();
+    let run = |line: &str| author.line(format!("{line} --plain-http 127.0.0.1"));
+    let push = format!("push dist --provider acme/demo --key acme.asc --to {to}");
+    run(&push).succeeds();
     registry.always(matching(sort.0, sort.1), fault);
     let what = format!("{sort:?}");
-    check(
-        &push(&[form, &["--existing", "replace", "--annotation", "a=b"]].concat()),
-        &what,
-    );
+    let again = format!("{push} {form} --existing replace --annotation a=b");
+    check(&run(&again), &what);
     for command in [
-        &["versions", "acme/demo", "--all"][..],
-        &["inspect", "acme/demo@1.0.0"],
-        &[
-            "install",
-            "acme/demo@1.0.0",
-            "--platform",
-            "all",
-            "--into",
-            "out",
-        ],
-        &["copy", "acme/demo", "--to", "oci-layout:copied"],
+        "versions acme/demo --all",
+        "inspect acme/demo@1.0.0",
+        "install acme/demo@1.0.0 --platform all --into out",
+        "copy acme/demo --to oci-layout:copied",
     ] {
-        let run =
-            author.tfoci(&[command, &["--from", &to, "--plain-http", "127.0.0.1"], form].concat());
-        check(&run, &what);
+        check(&run(&format!("{command} --from {to} {form}")), &what);
     }
 }
 
@@ -120,20 +96,11 @@ fn hostile_errors_of_token_servers() {
         let status = [400, 401, 403, 404, 200][seed % 5];
         registry.always(matching("", "/token"), failure(status, &text));
         let from = format!("{}/acme/demo", registry.host());
-        let known = [
-            "versions",
-            "acme/demo",
-            "--from",
-            &from,
-            "--authfile",
-            "auth.json",
-            "--plain-http",
-            "127.0.0.1",
-        ];
-        check(
-            &scene.tfoci([&known, FORMS[seed % FORMS.len()]].concat()),
-            &text,
+        let form = FORMS[seed % FORMS.len()];
+        let line = format!(
+            "versions acme/demo --from {from} --authfile auth.json --plain-http 127.0.0.1 {form}"
         );
+        check(&scene.line(line), &text);
     }
 }
 
@@ -158,7 +125,7 @@ fn places(document: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-fn origin_says(sort: &'static str, fault: Fault, more: &[&str], what: &str) {
+fn origin_says(sort: &'static str, fault: Fault, more: &str, what: &str) {
     let provider = Provider::demo(&[LINUX]).warning("a warning");
     let origin = Origin::of([provider]);
     let scene = Scene::new()
@@ -168,21 +135,12 @@ fn origin_says(sort: &'static str, fault: Fault, more: &[&str], what: &str) {
     origin.always(asks(sort), fault);
     let address = origin.address("acme/demo");
     let url = format!("network-mirror:{}", origin.mirror_url());
-    let from: &[&str] = match sort.starts_with("mirror") {
-        true => &[
-            "example.com/acme/demo",
-            "--from",
-            &url,
-            "--allow-unsigned",
-            "example.com/acme/*",
-        ],
-        false => &[&address],
+    let from = match sort.starts_with("mirror") {
+        true => format!("example.com/acme/demo --from {url} --allow-unsigned example.com/acme/*"),
+        false => address,
     };
-    let known = ["mirror", "--to", "oci-layout:store", "--ca-file", "ca.pem"];
-    check(
-        &scene.tfoci([&known, from, more].concat()),
-        &format!("{sort} {what}"),
-    );
+    let line = format!("mirror --to oci-layout:store --ca-file ca.pem {from} {more}");
+    check(&scene.line(line), &format!("{sort} {what}"));
 }
 
 /// The answers of an origin, which the tests alter.

@@ -94,6 +94,11 @@ impl Author {
         steady(self.scene.tfoci(arguments))
     }
 
+    /// The same with the words of a line.
+    pub fn line(&self, line: impl AsRef<str>) -> Run {
+        steady(self.scene.line(line))
+    }
+
     /// A path in the provider's repository.
     pub fn repository(&self, path: impl AsRef<Path>) -> PathBuf {
         self.scene.path(REPOSITORY).join(path)

@@ -74,6 +74,12 @@ impl Scene {
         run
     }
 
+    /// Runs `tfoci` with the words of a line.
+    #[track_caller]
+    pub fn line(&self, line: impl AsRef<str>) -> Run {
+        self.tfoci(line.as_ref().split_whitespace())
+    }
+
     /// Runs `oci-push`.
     pub fn oci_push<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Run {
         self.run(env!("CARGO_BIN_EXE_oci-push"), arguments)
