@@ -141,9 +141,7 @@ impl Site {
                 &format!("{}/{{namespace}}/{{type}}", self.registry.host()),
             )
             .replace("[ATTEST]", &format!("--attest mirror.pem --attest-id {ID}"));
-        let words: Vec<&str> = line.split_whitespace().collect();
-        self.author
-            .tfoci(&[&words[..], &["--plain-http", "127.0.0.1"]].concat())
+        self.author.line(format!("{line} --plain-http 127.0.0.1"))
     }
 
     pub fn push(&self, more: &str) -> Run {

@@ -44,28 +44,16 @@ fn push(author: &Author, name: &str, version: &str, size: usize) {
     let folder = format!("dist-{name}-{version}");
     release.write(&author.scene.path(&folder));
     let provider = format!("acme/{name}@{version}");
-    let arguments = [
-        "push",
-        &folder,
-        "--provider",
-        &provider,
-        "--key",
-        "acme.asc",
-    ];
-    let to = ["--to", "oci-layout:store"];
-    author.tfoci(&[&arguments[..], &to].concat()).succeeds();
+    let arguments = format!("push {folder} --provider {provider} --key acme.asc");
+    let to = "--to oci-layout:store";
+    author.line(format!("{arguments} {to}")).succeeds();
 }
 
 /// Pushes the packages of `demo` 1.0.0 under the address of another host.
 fn push_elsewhere(author: &Author) {
-    let other = [
-        "push",
-        "dist-demo-1.0.0",
-        "--provider",
-        "example.com/acme/demo",
-    ];
-    let to = ["--key", "acme.asc", "--to", "oci-layout:store"];
-    author.tfoci(&[&other[..], &to].concat()).succeeds();
+    let other = "push dist-demo-1.0.0 --provider example.com/acme/demo";
+    let to = "--key acme.asc --to oci-layout:store";
+    author.line(format!("{other} {to}")).succeeds();
 }
 
 /// Bytes that do not compress.
@@ -84,7 +72,7 @@ fn noise(seed: &str, size: usize) -> Vec<u8> {
 
 /// `tfoci copy --from … --to …` with further arguments.
 fn copy(author: &Author, from: &str, to: &str, more: &[&str]) -> Run {
-    author.tfoci(&[&["copy", "--from", from, "--to", to], more].concat())
+    author.line(format!("copy --from {from} --to {to} {}", more.join(" ")))
 }
 
 /// Copies the store into a bundle. Returns its path.

@@ -86,9 +86,9 @@ fn an_unusable_entry_is_reported_before_any_request() {
         ".docker/config.json",
         r#"{"auths": {"example.com": {"auth": "!"}}}"#,
     );
-    let versions = ["versions", "acme/demo", "--exact-repository"];
-    let from = ["--from", "example.com/mirror/demo"];
-    let run = scene.tfoci(versions.into_iter().chain(from)).exits(1);
+    let versions = "versions acme/demo --exact-repository";
+    let from = "--from example.com/mirror/demo";
+    let run = scene.line(format!("{versions} {from}")).exits(1);
     run.says("error registry.opentofu.org/acme/demo example.com/mirror/demo example.com [TMP]/.docker/config.json auth base64");
 }
 

@@ -43,9 +43,9 @@ fn filled() -> Author {
 
 fn push(author: &Author, version: &str, more: &[&str]) -> Run {
     let folder = format!("dist-{version}");
-    let push = ["push", &folder, "--provider", "acme/demo"];
-    let to = ["--to", "oci-layout:store"];
-    author.tfoci(&[&push[..], &to, more].concat())
+    let push = format!("push {folder} --provider acme/demo");
+    let to = "--to oci-layout:store";
+    author.line(format!("{push} {to} {}", more.join(" ")))
 }
 
 /// Runs a command with the trust file.

@@ -5,10 +5,7 @@ use serde_json::Value;
 use crate::support::author::Author;
 
 /// Both commands that read all providers of a store.
-const COMMANDS: [&[&str]; 2] = [
-    &["install", "--into", "out"],
-    &["copy", "--to", "oci-layout:other"],
-];
+const COMMANDS: [&str; 2] = ["install --into out", "copy --to oci-layout:other"];
 
 /// A scene with a provider in `disk/store` and an empty directory.
 fn disk() -> Author {
@@ -26,7 +23,7 @@ fn an_empty_store_and_a_wrong_level_are_errors() {
     for command in COMMANDS {
         for directory in ["empty", "disk", "disk/store/registry.opentofu.org"] {
             let from = format!("oci-layout:{directory}");
-            let run = disk().tfoci(&[command, &["--from", &from]].concat());
+            let run = disk().line(format!("{command} --from {from}"));
             let facts = format!("error {from} expected DIR/HOSTNAME/NAMESPACE/TYPE");
             run.exits(1).without_result().says(&facts);
         }
@@ -36,11 +33,11 @@ fn an_empty_store_and_a_wrong_level_are_errors() {
 #[test]
 fn a_store_one_level_off_is_an_error() {
     for command in [
-        &["inspect", "acme/demo"][..],
-        &["versions", "acme/demo"],
-        &["install", "acme/demo", "--into", "out"],
+        "inspect acme/demo",
+        "versions acme/demo",
+        "install acme/demo --into out",
     ] {
-        let run = disk().tfoci(&[command, &["--from", "oci-layout:disk"]].concat());
+        let run = disk().line(format!("{command} --from oci-layout:disk"));
         run.exits(1)
             .without_result()
             .says("error registry.opentofu.org/acme/demo");
@@ -64,8 +61,8 @@ fn a_directory_above_is_named_only_if_it_is_a_store() {
 #[test]
 fn a_store_is_not_copied_onto_itself() {
     let author = disk();
-    let arguments = ["copy", "acme/demo", "--from", "oci-layout:disk/store"];
-    let run = author.tfoci(&[&arguments[..], &["--to", "oci-layout:disk/store"]].concat());
+    let arguments = "copy acme/demo --from oci-layout:disk/store";
+    let run = author.line(format!("{arguments} --to oci-layout:disk/store"));
     run.exits(2)
         .without_result()
         .says("error registry.opentofu.org/acme/demo oci-layout:disk/store");
@@ -75,8 +72,8 @@ fn a_store_is_not_copied_onto_itself() {
 fn an_empty_store_is_an_error_in_json_too() {
     for command in COMMANDS {
         let author = disk();
-        let more = ["--from", "oci-layout:empty", "--format", "json"];
-        let run = author.tfoci(&[command, &more].concat()).exits(1);
+        let more = "--from oci-layout:empty --format json";
+        let run = author.line(format!("{command} {more}")).exits(1);
         let document: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(document["error"]["category"], "not_found", "{document}");
     }

@@ -26,24 +26,22 @@ fn removed() -> Author {
 #[test]
 fn inspect_reports_removed_evidence() {
     let author = removed();
-    let inspect = ["inspect", "acme/demo@1.0.0", "--from", FROM];
-    let run = author.tfoci(&inspect).succeeds().says(WARNING);
+    let inspect = format!("inspect acme/demo@1.0.0 --from {FROM}");
+    let run = author.line(&inspect).succeeds().says(WARNING);
     assert!(
         run.stdout
             .contains("\nauthentication  unverified no-evidence\n"),
         "{}",
         run.stdout
     );
-    let run = author
-        .tfoci(&[&inspect[..], &["--format", "json"]].concat())
-        .succeeds();
+    let run = author.line(format!("{inspect} --format json")).succeeds();
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(
         document["authentication"],
         json!({"status": "unverified", "notes": ["no-evidence"]})
     );
-    let pinned = [&inspect[..], &["--key", "acme.asc"]].concat();
-    let run = author.tfoci(&pinned).exits(3).says(REFUSED);
+    let pinned = format!("{inspect} --key acme.asc");
+    let run = author.line(pinned).exits(3).says(REFUSED);
     assert!(
         run.stdout.contains("\nauthentication  refused\n"),
         "{}",
@@ -54,19 +52,18 @@ fn inspect_reports_removed_evidence() {
 #[test]
 fn install_and_copy_report_removed_evidence() {
     for command in [
-        &["install", "--platform", "all", "--into", "mirror"][..],
-        &["copy", "--to", "oci-layout:other"],
+        "install --platform all --into mirror",
+        "copy --to oci-layout:other",
     ] {
         let author = removed();
-        let command = [command, &["acme/demo", "--from", FROM]].concat();
-        let pinned = [&command[..], &["--key", "acme.asc"]].concat();
-        let said = match command[0] {
+        let said = match &command[..4] {
             "copy" => REFUSED.replace(FROM, "oci-layout:store/registry.opentofu.org/acme/demo oci-layout:other/registry.opentofu.org/acme/demo"),
             _ => REFUSED.to_owned(),
         };
-        let run = author.tfoci(&pinned).exits(3).without_result();
-        run.says(&said);
-        let run = author.tfoci(&command).succeeds();
+        let command = format!("{command} acme/demo --from {FROM}");
+        let run = author.line(format!("{command} --key acme.asc")).exits(3);
+        run.without_result().says(&said);
+        let run = author.line(command).succeeds();
         run.says(&format!(
             "{WARNING} Copied registry.opentofu.org/acme/demo 1.0.0 2 unverified no-evidence"
         ));
@@ -87,25 +84,13 @@ fn versions_that_never_had_evidence_are_not_reported() {
         "1.0.0",
         &std::fs::read(zip).unwrap(),
     );
-    let install = [
-        "install",
-        "acme/demo",
-        "--from",
-        FROM,
-        "--platform",
-        "linux_amd64",
-    ];
-    let run = author
-        .tfoci(&[&install[..], &["--into", "mirror"]].concat())
-        .succeeds();
+    let install = format!("install acme/demo --from {FROM} --platform linux_amd64 --into mirror");
+    let run = author.line(&install).succeeds();
     run.says("Copied registry.opentofu.org/acme/demo 1.0.0 1 406 unverified");
 
     let author = Author::with_mistake(Mistake::SignatureMissing);
     author
         .push_unsigned(&["--allow-unsigned", "acme/demo"])
         .succeeds();
-    author
-        .tfoci(&[&install[..], &["--into", "mirror"]].concat())
-        .succeeds()
-        .says("Copied");
+    author.line(&install).succeeds().says("Copied");
 }

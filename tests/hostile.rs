@@ -119,18 +119,7 @@ fn install_refuses_every_hostile_zip() {
             let author = Author::new();
             foreign::write(&author.scene.path("foreign"), "1.0.0", &case.zip);
             let before = author.tree();
-            let run = author.tfoci(&[
-                "install",
-                "acme/demo@1.0.0",
-                "--from",
-                "oci-layout:foreign",
-                "--exact-repository",
-                "--platform",
-                "linux_amd64",
-                "--into",
-                "out",
-                form,
-            ]);
+            let run = author.line(format!("install acme/demo@1.0.0 --from oci-layout:foreign --exact-repository --platform linux_amd64 --into out {form}"));
             let after = without_empty(author.tree());
             let right = run.status == Some(case.exit.into())
                 && says(&run, &messages[case.label])

@@ -23,8 +23,8 @@ const CHECKSUMS: &str = "15a8eb55243c696725e777cb6db53b2ee5a7215881bf11a9051ee83
 const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0 (oci-layout:mirror)";
 
 fn inspect(scene: &Scene, more: &[&str]) -> Run {
-    let arguments = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:mirror"];
-    scene.tfoci(arguments.iter().chain(more))
+    let arguments = "inspect acme/demo@1.0.0 --from oci-layout:mirror";
+    scene.line(format!("{arguments} {}", more.join(" ")))
 }
 
 fn document(run: &Run) -> Value {
@@ -150,8 +150,10 @@ fn push(scene: &Scene, platform: &str, store: &str, mistake: Option<Mistake>, mo
     release.write(&scene.path(store).with_extension("release"));
     scene.write("signer.asc", Signer::acme().public_armored());
     let (folder, to) = (format!("{store}.release"), format!("oci-layout:{store}"));
-    let arguments = ["push", &folder, "--provider", "acme/demo", "--to", &to];
-    scene.tfoci(arguments.iter().chain(more)).succeeds();
+    let arguments = format!("push {folder} --provider acme/demo --to {to}");
+    scene
+        .line(format!("{arguments} {}", more.join(" ")))
+        .succeeds();
 }
 
 #[test]
@@ -173,22 +175,14 @@ fn unsigned_versions_are_shown_as_such() {
     inspect(&scene, &["--key", "signer.asc"]).exits(3);
 
     let foreign = format!("oci-layout:{}", layouts().join("good-oras").display());
-    let arguments = [
-        "inspect",
-        "acme/demo@1.0.0",
-        "--exact-repository",
-        "--from",
-        &foreign,
-    ];
-    let run = scene.tfoci(arguments).succeeds();
+    let arguments = format!("inspect acme/demo@1.0.0 --exact-repository --from {foreign}");
+    let run = scene.line(&arguments).succeeds();
     assert!(
         run.stdout.contains("\nauthentication  unverified\n"),
         "{}",
         run.stdout
     );
-    let run = scene
-        .tfoci(arguments.iter().chain(&["--format", "json"]))
-        .succeeds();
+    let run = scene.line(format!("{arguments} --format json")).succeeds();
     let document = document(&run);
     assert_eq!(
         document["authentication"],
@@ -229,7 +223,7 @@ fn mistakes_that_clients_accept_are_noted() {
         };
         parts.write(&scene.path("layout"));
         let run = scene
-            .tfoci(arguments.iter().chain(&["oci-layout:layout"]))
+            .line(format!("{} oci-layout:layout", arguments.join(" ")))
             .succeeds();
         assert!(
             run.stdout
@@ -279,18 +273,11 @@ fn a_trust_file_without_an_entry_for_the_provider_is_reported() {
         let arguments = [command, &from].concat();
         let run = author.tfoci(&arguments).succeeds();
         run.says("Warning trust.toml registry.opentofu.org/acme/demo");
-        let run = author.tfoci(&[&arguments[..], &["--key", "acme.asc"]].concat());
+        let run = author.line(format!("{} --key acme.asc", arguments.join(" ")));
         assert!(!run.succeeds().stderr.contains("Warning"), "{command:?}");
     }
-    let pinned = [
-        "inspect",
-        "acme/demo@1.0.0",
-        "--from",
-        "oci-layout:store",
-        "--trust",
-        "trust.toml",
-        "--require-pinned",
-    ];
-    let run = author.tfoci(&pinned).exits(2);
+    let run = author
+        .line("inspect acme/demo@1.0.0 --from oci-layout:store --trust trust.toml --require-pinned")
+        .exits(2);
     assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
 }

@@ -7,8 +7,12 @@ use crate::support::layout_of_registry::import;
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
 use crate::support::release::ReleaseFolder;
+use crate::support::scene::Run;
 
-const PLAIN: [&str; 2] = ["--plain-http", "127.0.0.1"];
+/// Runs a command that may speak plain HTTP with the doubles.
+fn plain(author: &Author, line: &str) -> Run {
+    author.scene.line(format!("{line} --plain-http 127.0.0.1"))
+}
 
 fn pushed() -> Author {
     let author = Author::new();
@@ -29,10 +33,10 @@ fn listing(author: &Author, names: &[&str]) -> Registry {
 #[test]
 fn a_layout_is_listed() {
     let author = pushed();
-    let list = ["list", "--from", "oci-layout:store"];
+    let list = "list --from oci-layout:store";
     let run = author
         .scene
-        .tfoci(list.iter().chain(&["--format", "json"]))
+        .line(format!("{list} --format json"))
         .succeeds();
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     let wanted = json!({
@@ -58,10 +62,7 @@ fn a_registry_with_a_paged_catalog_is_listed() {
         "{}/tofu/{{hostname}}/{{namespace}}/{{type}}",
         registry.host()
     );
-    let run = author
-        .scene
-        .tfoci([&["list", "--from", &from][..], &PLAIN].concat())
-        .succeeds();
+    let run = plain(&author, &format!("list --from {from}")).succeeds();
     assert_eq!(
         run.stdout,
         "a.example/acme/demo\nregistry.opentofu.org/acme/demo\nregistry.opentofu.org/acme/more\n"
@@ -74,11 +75,8 @@ fn without_a_host_name_in_the_template_providers_are_on_the_default_host() {
     let author = pushed();
     let registry = listing(&author, &["acme-demo", "acme-demo-more"]);
     let from = format!("{}/{{namespace}}-{{type}}", registry.host());
-    let arguments = ["list", "--from", &from, "--default-host", "a.example"];
-    let run = author
-        .scene
-        .tfoci([&arguments[..], &PLAIN].concat())
-        .succeeds();
+    let arguments = format!("list --from {from} --default-host a.example");
+    let run = plain(&author, &arguments).succeeds();
     assert_eq!(run.stdout, "a.example/acme/demo\n");
 }
 
@@ -93,24 +91,13 @@ fn a_provider_of_another_host_keeps_its_host() {
     let registry = registry.quirks(|quirks| quirks.catalog = Some(2)).start();
     import(&author.scene.path("store"), &registry, "acme/demo");
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let run = |arguments: &[&str]| {
-        let all = [arguments, &["--from", &from], &PLAIN].concat();
-        author.scene.tfoci(all)
-    };
-    let list = run(&["list"]).succeeds();
+    let run = |line: &str| plain(&author, &format!("{line} --from {from}"));
+    let list = run("list").succeeds();
     assert_eq!(list.stdout, "registry.opentofu.org/acme/demo\n");
-    for command in [&["install", "--into", "out"][..], &["site", "public"]] {
+    for command in ["install --into out", "site public"] {
         run(command).exits(3);
     }
-    let named = run(&[
-        "install",
-        "--into",
-        "out",
-        "--default-host",
-        "a.example",
-        "--platform",
-        "all",
-    ]);
+    let named = run("install --into out --default-host a.example --platform all");
     assert!(named.succeeds().stdout.contains("out/a.example/acme/demo/"));
 }
 
@@ -119,33 +106,15 @@ fn install_and_copy_without_addresses_use_the_whole_list() {
     let author = pushed();
     let registry = listing(&author, &["acme/demo", "more/demo", "single"]);
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let copy = [
-        "copy",
-        "--from",
-        &from,
-        "acme/demo",
-        "--to",
-        "oci-layout:named",
-    ];
-    author.scene.tfoci([&copy[..], &PLAIN].concat()).succeeds();
+    let copy = format!("copy --from {from} acme/demo --to oci-layout:named");
+    plain(&author, &copy).succeeds();
     let registry = listing(&author, &["acme/demo", "single"]);
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let copy = ["copy", "--from", &from, "--to", "oci-layout:all"];
-    let run = author.scene.tfoci([&copy[..], &PLAIN].concat()).succeeds();
+    let copy = format!("copy --from {from} --to oci-layout:all");
+    let run = plain(&author, &copy).succeeds();
     assert_eq!(run.stdout.lines().count(), 1);
-    let install = [
-        "install",
-        "--from",
-        &from,
-        "--into",
-        "out",
-        "--platform",
-        "all",
-    ];
-    author
-        .scene
-        .tfoci([&install[..], &PLAIN].concat())
-        .succeeds();
+    let install = format!("install --from {from} --into out --platform all");
+    plain(&author, &install).succeeds();
     assert!(
         author
             .scene
@@ -159,8 +128,8 @@ fn a_registry_without_a_catalog_is_an_error() {
     for access in [Access::Open, Access::Basic { user: "alice" }] {
         let registry = Setup::of(Personality::Plain).access(access).start();
         let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-        let list = ["list", "--from", &from];
-        let run = Author::new().scene.tfoci([&list[..], &PLAIN].concat());
+        let list = format!("list --from {from}");
+        let run = plain(&Author::new(), &list);
         run.exits(1).without_result();
     }
 }
@@ -175,14 +144,9 @@ fn of_a_registry_that_refuses_the_credentials() {
     let auths = json!({"auths": {host: {"auth": "YWxpY2U6d3Jvbmc="}}});
     author.scene.write("auth.json", auths.to_string());
     let from = format!("{host}/{{namespace}}/{{type}}");
-    for command in [
-        &["list"][..],
-        &["copy", "--to", "oci-layout:all"],
-        &["install", "--into", "out"],
-    ] {
-        let options = ["--authfile", "auth.json", "--from", &from];
-        let all = [command, &options, &PLAIN].concat();
-        author.scene.tfoci(all).exits(1).without_result();
+    for command in ["list", "copy --to oci-layout:all", "install --into out"] {
+        let line = format!("{command} --authfile auth.json --from {from}");
+        plain(&author, &line).exits(1).without_result();
     }
 }
 
@@ -195,9 +159,9 @@ fn a_template_that_no_repository_matches_is_an_error() {
     ] {
         let registry = listing(&author, names);
         let from = format!("{}/{template}", registry.host());
-        for command in [&["list"][..], &["install", "--into", "out"]] {
-            let all = [command, &["--from", &from], &PLAIN].concat();
-            author.scene.tfoci(all).exits(1).without_result();
+        for command in ["list", "install --into out"] {
+            let run = plain(&author, &format!("{command} --from {from}"));
+            run.exits(1).without_result();
         }
     }
 }
@@ -225,8 +189,8 @@ fn too_many_repositories_are_an_error() {
         registry.repository(&format!("r{number}"), |_| ());
     }
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let list = [&["list", "--from", &from][..], &PLAIN].concat();
-    author.scene.tfoci(list).exits(1).without_result();
+    let run = plain(&author, &format!("list --from {from}"));
+    run.exits(1).without_result();
 }
 
 /// What is done with all tags of a repository, and with all repositories.
@@ -248,7 +212,7 @@ fn with_pages(author: &Author, spoil: impl Fn(&Registry), check: impl Fn(&str, O
     spoil(&registry);
     for command in COMMANDS {
         let command = command.replace("HOST", registry.host());
-        let run = author.scene.tfoci(command.split(' ').chain(PLAIN));
+        let run = plain(author, &command);
         let said = format!("{}{}", run.stdout, run.stderr).replace(registry.host(), "HOST");
         check(&command, run.status, &said);
     }
@@ -355,21 +319,23 @@ fn the_list_is_requested_with_the_credentials_if_there_are_any() {
     let author = Author::new();
     let registry = partly_open(&author);
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let run = |command: &[&str]| {
-        let options = ["--from", &from, "--authfile", "auth.json"];
-        author.scene.tfoci([command, &options, &PLAIN].concat())
+    let run = |line: &str| {
+        plain(
+            &author,
+            &format!("{line} --from {from} --authfile auth.json"),
+        )
     };
     author.scene.write("auth.json", "{}");
     let part = "registry.opentofu.org/open/demo\n";
-    assert_eq!(run(&["list"]).succeeds().stdout, part);
+    assert_eq!(run("list").succeeds().stdout, part);
     author.scene.write("auth.json", registry.authfile());
     let both = format!("{part}registry.opentofu.org/secret/demo\n");
-    assert_eq!(run(&["list"]).succeeds().stdout, both);
-    let copied = run(&["copy", "--to", "oci-layout:copied"]).succeeds();
+    assert_eq!(run("list").succeeds().stdout, both);
+    let copied = run("copy --to oci-layout:copied").succeeds();
     assert_eq!(copied.stdout.lines().count(), 2);
     let wrong = json!({"auths": {registry.host(): {"auth": "YWxpY2U6d3Jvbmc="}}});
     author.scene.write("auth.json", wrong.to_string());
-    for command in [&["list"][..], &["copy", "--to", "oci-layout:all"]] {
+    for command in ["list", "copy --to oci-layout:all"] {
         run(command).exits(1);
     }
     registry.assert_no_leaks();
@@ -382,16 +348,15 @@ fn a_registry_that_asks_for_no_credentials_gets_none() {
     let auths = json!({"auths": {registry.host(): {"auth": "YWxpY2U6d3Jvbmc="}}});
     author.scene.write("auth.json", auths.to_string());
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let list = ["list", "--from", &from, "--authfile", "auth.json"];
-    author.scene.tfoci([&list[..], &PLAIN].concat()).succeeds();
+    let list = format!("list --from {from} --authfile auth.json");
+    plain(&author, &list).succeeds();
     let secrets = registry.count(|seen| seen.authorization().is_some());
     assert_eq!(secrets, 0, "{:#?}", registry.seen());
 }
 
 /// A document of `list --long`.
-fn inventory(author: &Author, more: &[&str]) -> Value {
-    let long = ["list", "--long", "--format", "json"];
-    let run = author.scene.tfoci(long.iter().chain(more)).succeeds();
+fn inventory(author: &Author, more: &str) -> Value {
+    let run = plain(author, &format!("list --long --format json {more}")).succeeds();
     serde_json::from_str(&run.stdout).unwrap()
 }
 
@@ -403,17 +368,8 @@ fn push(author: &Author, version: &str, platforms: &[&str], to: &str) {
         .fold(folder, |folder, one| folder.platform(one));
     let name = format!("dist-{version}");
     folder.write(&author.scene.path(&name));
-    let push = [
-        "push",
-        &name,
-        "--provider",
-        "acme/demo",
-        "--key",
-        "acme.asc",
-    ];
-    author
-        .tfoci(&[&push[..], &PLAIN, &["--to", to]].concat())
-        .succeeds();
+    let push = format!("push {name} --provider acme/demo --key acme.asc --to {to}");
+    plain(author, &push).succeeds();
 }
 
 #[test]
@@ -425,10 +381,7 @@ fn the_inventory_has_versions_sizes_signers_and_problems() {
     ] {
         push(&author, version, platforms, "oci-layout:store");
     }
-    let document = inventory(
-        &author,
-        &["--from", "oci-layout:store", "--key", "acme.asc"],
-    );
+    let document = inventory(&author, "--from oci-layout:store --key acme.asc");
     // An independent sum: the zips are the blobs that begin like one.
     let blobs = std::fs::read_dir(author.repository("blobs/sha256")).unwrap();
     let blobs = blobs.map(|blob| std::fs::read(blob.unwrap().path()).unwrap());
@@ -445,25 +398,20 @@ fn the_inventory_has_versions_sizes_signers_and_problems() {
     );
     assert_eq!(versions[1]["authentication"]["anchor"], "pinned");
     // A version of another author is a problem, and no failure.
-    let other = ["--from", "oci-layout:store", "--key", "stranger.asc"];
-    let document = inventory(&author, &other);
+    let document = inventory(&author, "--from oci-layout:store --key stranger.asc");
     let version = &document["inventory"][0]["versions"][0];
     assert_eq!(version["error"]["category"], "untrusted");
-    let long = ["list", "--long", "--from", "oci-layout:store"];
-    let run = author.tfoci(&long).succeeds();
+    let long = "list --long --from oci-layout:store";
+    let run = author.line(long).succeeds();
     let line = run.stdout.lines().nth(1).unwrap();
     let words: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(
         words[..4],
         ["registry.opentofu.org/acme/demo", "2", "1.1.0", "2"]
     );
-    let one = author
-        .tfoci(&[&long[..], &["acme/demo"]].concat())
-        .succeeds();
+    let one = author.line(format!("{long} acme/demo")).succeeds();
     assert_eq!(one.stdout.lines().count(), 3, "{}", one.stdout);
-    let csv = author
-        .tfoci(&[&long[..], &["--format", "csv"]].concat())
-        .succeeds();
+    let csv = author.line(format!("{long} --format csv")).succeeds();
     assert_eq!(csv.stdout.lines().count(), 3, "{}", csv.stdout);
     assert!(
         csv.stdout
@@ -489,10 +437,7 @@ fn the_inventory_of_a_registry_takes_few_requests() {
         "mirror.toml",
         "[[provider]]\naddress = \"registry.opentofu.org/acme/demo\"\n",
     );
-    let document = inventory(
-        &author,
-        &[&PLAIN[..], &["--file", "mirror.toml", "--from", &to]].concat(),
-    );
+    let document = inventory(&author, &format!("--file mirror.toml --from {to}"));
     assert_eq!(
         document["inventory"][0]["versions"]
             .as_array()
@@ -515,11 +460,11 @@ fn versions_that_no_lock_file_names_are_listed() {
     }
     let lock = "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.0.0\"\n}\n";
     author.scene.write("tree/a/.terraform.lock.hcl", lock);
-    let list = ["list", "--from", "oci-layout:store", "--unlocked", "tree"];
-    let run = author.tfoci(&list).succeeds();
+    let list = "list --from oci-layout:store --unlocked tree";
+    let run = author.line(list).succeeds();
     assert_eq!(run.stdout, "registry.opentofu.org/acme/demo@1.1.0\n");
     let run = author
-        .tfoci(&[&list[..], &["--long", "--format", "csv"]].concat())
+        .line(format!("{list} --long --format csv"))
         .succeeds();
     assert!(
         run.stdout.contains(",1.1.0,") && !run.stdout.contains(",1.0.0,"),
@@ -530,8 +475,7 @@ fn versions_that_no_lock_file_names_are_listed() {
     author
         .scene
         .write("tree/b/.terraform.lock.hcl", "provider {");
-    author.tfoci(&list).exits(2);
-    author
-        .tfoci(&["list", "--from", "oci-layout:store", "--unlocked", "store"])
-        .exits(2);
+    author.line(list).exits(2);
+    let other = "list --from oci-layout:store --unlocked store";
+    author.line(other).exits(2);
 }

@@ -37,14 +37,14 @@ fn credentials_that_remain_elsewhere_are_reported() {
 #[test]
 fn results_are_documents() {
     let scene = logged_in();
-    let logout = ["logout", HOST, "--format", "json", "-q"];
-    let run = scene.tfoci(logout).succeeds();
+    let logout = format!("logout {HOST} --format json -q");
+    let run = scene.line(&logout).succeeds();
     assert!(
         run.stdout.contains("\"status\": \"erased\""),
         "{}",
         run.stdout
     );
-    let run = scene.tfoci(logout).succeeds();
+    let run = scene.line(&logout).succeeds();
     assert_eq!(
         run.stdout,
         "{\n  \"schema\": 1,\n  \"registry\": \"registry.example.com\",\n  \"status\": \"absent\"\n}\n"

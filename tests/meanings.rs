@@ -110,26 +110,20 @@ fn altered(case: &Case) -> Author {
     author
 }
 
-const PINNED: [&str; 3] = ["--key", "acme.asc", "--require-pinned"];
+const PINNED: &str = "--key acme.asc --require-pinned";
 
 #[test]
 fn duplicate_members_at_every_level_are_refused_by_every_command() {
     for case in CASES {
         let author = altered(case);
-        let run = |command: &[&str], more: &[&str]| {
-            let arguments = [
-                command,
-                &["acme/demo@1.0.0", "--from", "oci-layout:store"],
-                more,
-            ];
-            author.tfoci(&arguments.concat())
+        let run = |command: &str| {
+            author.line(format!("{command} acme/demo@1.0.0 --from oci-layout:store"))
         };
-        case.refuses(run(&["inspect"], &[]));
-        let install = ["install", "--into", "out", "--platform", "all"];
-        for more in [&[][..], &PINNED] {
-            case.refuses(run(&install, more));
+        case.refuses(run("inspect"));
+        for more in ["", PINNED] {
+            case.refuses(run(&format!("install --into out --platform all {more}")));
             assert!(!author.scene.path("out/registry.opentofu.org").exists());
-            let copied = run(&["copy", "--to", "oci-layout:other"], more);
+            let copied = run(&format!("copy --to oci-layout:other {more}"));
             case.refuses(copied).without_result();
             assert!(
                 !author
@@ -168,30 +162,13 @@ fn registries_are_read_like_layouts() {
         let registry = Registry::plain();
         import(&author.repository(""), &registry, "acme/demo");
         let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-        let arguments = [
-            "copy",
-            "acme/demo",
-            "--plain-http",
-            "127.0.0.1",
-            "--from",
-            &from,
-            "--to",
-            "oci-layout:other",
-        ];
-        case.refuses(author.tfoci(&[&arguments[..], &PINNED].concat()));
-        let push = [
-            "push",
-            "dist",
-            "--provider",
-            "acme/demo",
-            "--plain-http",
-            "127.0.0.1",
-            "--key",
-            "acme.asc",
-        ];
+        let arguments =
+            format!("copy acme/demo --plain-http 127.0.0.1 --from {from} --to oci-layout:other");
+        case.refuses(author.line(format!("{arguments} {PINNED}")));
+        let push = "push dist --provider acme/demo --plain-http 127.0.0.1 --key acme.asc";
         if matches!(case.level, Level::Index) {
             let tags = registry.tags("acme/demo");
-            case.refuses(author.tfoci(&[&push[..], &["--to", &from]].concat()));
+            case.refuses(author.line(format!("{push} --to {from}")));
             assert_eq!(registry.tags("acme/demo"), tags);
         }
     }
@@ -205,8 +182,8 @@ fn a_layout_index_with_a_duplicate_member_is_refused() {
     let text = std::fs::read_to_string(&path).unwrap();
     let altered = text.replacen(r#""digest""#, r#""DIGEST":"sha256:00","digest""#, 1);
     std::fs::write(&path, altered).unwrap();
-    let arguments = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:store"];
-    author.tfoci(&arguments).exits(3).without_result().says(
+    let arguments = "inspect acme/demo@1.0.0 --from oci-layout:store";
+    author.line(arguments).exits(3).without_result().says(
         "error registry.opentofu.org/acme/demo store/registry.opentofu.org/acme/demo/index.json expected DIGEST 1 received DIGEST digest"
     );
     author.push(&[]).exits(3);
@@ -222,15 +199,12 @@ fn a_list_of_tags_with_a_duplicate_member_is_refused() {
     let body = r#"{"name":"acme/demo","tags":["1.0.0"],"TAGS":["2.0.0"]}"#;
     registry.always(matching("GET", "/tags/list"), Fault::body(body));
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let arguments = [
-        "versions",
-        "acme/demo",
-        "--plain-http",
-        "127.0.0.1",
-        "--from",
-        &from,
-    ];
-    let run = author.tfoci(&arguments).exits(3).without_result();
+    let run = author
+        .line(format!(
+            "versions acme/demo --plain-http 127.0.0.1 --from {from}"
+        ))
+        .exits(3)
+        .without_result();
     run.says("error registry.opentofu.org/acme/demo expected tags received tags TAGS");
 }
 
@@ -244,16 +218,9 @@ fn one_member_in_another_letter_case_is_accepted_with_a_note() {
         |text, _| text.replacen("\"layers\"", "\"LAYERS\"", 1),
         |text| text.replacen("\"os\":\"linux\"", "\"Os\":\"linux\",\"x\":1,\"x\":2", 1),
     );
-    let arguments = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:store"];
-    let run = author.tfoci(&arguments).succeeds();
+    let arguments = "inspect acme/demo@1.0.0 --from oci-layout:store";
+    let run = author.line(arguments).succeeds();
     assert!(run.stdout.contains(" lenient-json\n"), "{}", run.stdout);
-    let copy = [
-        "copy",
-        "acme/demo",
-        "--from",
-        "oci-layout:store",
-        "--to",
-        "oci-layout:other",
-    ];
-    author.tfoci(&[&copy[..], &PINNED].concat()).succeeds();
+    let copy = "copy acme/demo --from oci-layout:store --to oci-layout:other";
+    author.line(format!("{copy} {PINNED}")).succeeds();
 }

@@ -56,9 +56,11 @@ fn a_client_certificate_is_sent_to_its_host_only() {
 
     // Another port is another host, which requires a certificate too.
     let install = ["install", "acme/demo", "--from", &format!("{host}/{STORE}")];
-    let more = ["--into", "into", "--exact-repository", "--platform", "all"];
+    let more = "--into into --exact-repository --platform all";
     registry.always(matching("GET", "/blobs/"), Fault::RedirectElsewhere);
-    author.tfoci(&[&install[..], &more, &two].concat()).exits(1);
+    author
+        .line(format!("{} {more} {}", install.join(" "), two.join(" ")))
+        .exits(1);
     assert_eq!(registry.count(|seen| seen.door == Door::Elsewhere), 0);
 }
 
@@ -239,9 +241,9 @@ fn redirects_to_other_hosts_use_the_proxy_and_never_private_addresses() {
         };
         let alter = move |answer: &mut Answer| *answer = Answer::new(307).header("location", &to);
         registry.fault(1, place, Fault::Alter(Arc::new(alter)));
-        let from = ["install", "acme/demo", "--from", "mirror.invalid/acme/demo"];
-        let more = ["--exact-repository", "--platform=all", &into];
-        author.tfoci(&[&from[..], &more, &trust].concat())
+        let from = "install acme/demo --from mirror.invalid/acme/demo";
+        let more = format!("--exact-repository --platform=all {into}");
+        author.line(format!("{from} {more} {}", trust.join(" ")))
     };
     let evidence = registry.repository(STORE, |repository| {
         let mut blobs = repository.blobs.iter();
@@ -269,8 +271,8 @@ fn the_timeout_is_set_by_variable_and_option() {
     registry.always(|_| true, Fault::Stall);
     let scene = Scene::new().env("TFOCI_TIMEOUT", "1");
     let author = author(scene, &Authority::new("tests"));
-    let arguments = ["logout", "example.com", "--timeout", "0"];
-    author.tfoci(&arguments).exits(2);
+    let arguments = "logout example.com --timeout 0";
+    author.line(arguments).exits(2);
     let host = registry.host();
     registry.fault(6, |_| true, Fault::denied());
     let begun = Instant::now();
@@ -288,8 +290,7 @@ fn a_failed_connection_is_tried_three_times_and_not_waited_for() {
     for (host, longest) in [("registry.invalid", 6), (&absent, 6), (&silent, 9)] {
         let begun = Instant::now();
         let from = format!("{host}/acme/demo");
-        let command = ["versions", "acme/demo", "-v", "--timeout=1", "--from"];
-        let run = Scene::new().tfoci(command.iter().chain(&[from.as_str()]));
+        let run = Scene::new().line(format!("versions acme/demo -v --timeout=1 --from {from}"));
         assert!(begun.elapsed() < Duration::from_secs(longest), "{host}");
         // `-v` has a line for each further attempt.
         let attempts = run.exits(1).stderr.matches("/tags/list").count();

@@ -19,18 +19,9 @@ fn push(author: &Author, version: &str) -> String {
     let _none = fs::remove_dir_all(author.scene.path("dist"));
     let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
     release.write(&author.scene.path("dist"));
-    let run = author.scene.tfoci([
-        "push",
-        "dist",
-        "--provider",
-        "acme/demo",
-        "--key",
-        "acme.asc",
-        "--to",
-        "oci-layout:store",
-        "--existing",
-        "replace",
-    ]);
+    let run = author.scene.line(
+        "push dist --provider acme/demo --key acme.asc --to oci-layout:store --existing replace",
+    );
     run.succeeds().stdout.trim().to_owned()
 }
 
@@ -80,15 +71,10 @@ fn inspect_takes_a_reference_or_a_digest() {
 #[test]
 fn install_and_copy_take_references() {
     let (author, [first, second]) = two_versions();
-    let into = [
-        "install",
-        &first,
-        "--into",
-        "out",
-        "--platform",
-        "linux_amd64",
-    ];
-    author.scene.tfoci(into).succeeds();
+    author
+        .scene
+        .line(format!("install {first} --into out --platform linux_amd64"))
+        .succeeds();
     let zip = "out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
     assert!(author.scene.path(zip).exists());
     for (store, arguments) in [
@@ -98,7 +84,7 @@ fn install_and_copy_take_references() {
         let to = format!("oci-layout:{store}");
         let run = author
             .scene
-            .tfoci([&["copy"][..], &arguments, &["--to", &to]].concat())
+            .line(format!("copy {} --to {to}", arguments.join(" ")))
             .succeeds();
         let reference = arguments.last().unwrap().replace("oci-layout:store", &to);
         assert_eq!(run.stdout, format!("{reference}\n"));
@@ -111,18 +97,13 @@ fn references_of_registries_name_the_provider_in_the_index() {
     let registry = Registry::plain();
     import(&author.repository(""), &registry, "elsewhere");
     let reference = format!("{}/elsewhere:1.0.0@{}", registry.host(), digest(&first));
-    let plain = ["--plain-http", "127.0.0.1"];
-    let run = author
-        .scene
-        .tfoci([&["inspect", &reference][..], &plain].concat());
+    let plain = "--plain-http 127.0.0.1";
+    let run = author.scene.line(format!("inspect {reference} {plain}"));
     assert_eq!(shown(run), [format!("{PROVIDER} 1.0.0"), reference.clone()]);
-    let arguments = ["copy", "--from", &reference, "--to", "oci-layout:other"];
-    author
-        .scene
-        .tfoci([&arguments[..], &plain].concat())
-        .succeeds();
-    let arguments = ["versions", "acme/demo", "--from", "oci-layout:other"];
-    assert_eq!(author.scene.tfoci(arguments).succeeds().stdout, "1.0.0\n");
+    let arguments = format!("copy --from {reference} --to oci-layout:other");
+    author.scene.line(format!("{arguments} {plain}")).succeeds();
+    let arguments = "versions acme/demo --from oci-layout:other";
+    assert_eq!(author.scene.line(arguments).succeeds().stdout, "1.0.0\n");
 }
 
 /// A writer who moves a tag must not be able to choose the provider that is installed.
@@ -135,8 +116,8 @@ fn a_reference_without_a_digest_names_the_provider_itself() {
     let reference = "oci-layout:elsewhere/acme/other:1.0.0";
     let with_digest = format!("{reference}@{}", digest(&first));
     author.scene.tfoci(["inspect", &with_digest]).succeeds();
-    for command in [&["inspect"][..], &["copy", "--to", "oci-layout:out"]] {
-        let run = author.scene.tfoci([command, &[reference]].concat());
+    for command in ["inspect", "copy --to oci-layout:out"] {
+        let run = author.scene.line(format!("{command} {reference}"));
         run.exits(3).says(&format!(
             "error {PROVIDER} {reference} expected REPOSITORY:VERSION@DIGEST"
         ));
@@ -169,14 +150,14 @@ fn a_tag_that_moved_is_refused() {
         run.says(&format!("error {REPOSITORY} {facts}"));
     }
     let version = format!("acme/demo@1.0.0@{expected}");
-    let from = ["--from", "oci-layout:store"];
+    let from = "--from oci-layout:store";
     let run = author
         .scene
-        .tfoci([&["inspect", &version][..], &from].concat())
+        .line(format!("inspect {version} {from}"))
         .exits(3);
     run.says(&format!("error {PROVIDER} 1.0.0 oci-layout:store {facts}"));
-    let copy = ["copy", &version, "--to", "oci-layout:other"];
-    let run = author.scene.tfoci([&copy[..], &from].concat()).exits(3);
+    let copy = format!("copy {version} --to oci-layout:other");
+    let run = author.scene.line(format!("{copy} {from}")).exits(3);
     run.says(&format!("error {facts}"));
     assert!(!author.scene.path("other").exists() || author.scene.path("out").read_dir().is_err());
     assert_eq!(judge::tree(&author.scene.path("store")), before);

@@ -44,24 +44,21 @@ fn push(author: &Author, to: &str, versions: &[&str]) {
 fn push_folder(author: &Author, to: &str, folder: &ReleaseFolder) {
     let name = format!("dist-{}", folder.version());
     folder.write(&author.scene.path(&name));
-    let key = ["--provider", "acme/demo", "--key", "acme.asc"];
-    let network = ["--plain-http", "127.0.0.1", "--to", to];
+    let key = "--provider acme/demo --key acme.asc";
+    let network = format!("--plain-http 127.0.0.1 --to {to}");
     author
-        .tfoci(&[&["push", &name], &key[..], &network].concat())
+        .line(format!("push {name} {key} {network}"))
         .succeeds();
 }
 
 fn prune(author: &Author, from: &str, more: &str) -> Run {
-    let network = ["prune", "--plain-http", "127.0.0.1", "--from", from];
-    let more: Vec<&str> = more.split_whitespace().collect();
-    author.tfoci(&[&network[..], &more].concat())
+    let network = format!("prune --plain-http 127.0.0.1 --from {from}");
+    author.line(format!("{network} {more}"))
 }
 
 fn versions(author: &Author, from: &str) -> Vec<String> {
-    let list = ["versions", "acme/demo", "--plain-http", "127.0.0.1"];
-    let run = author
-        .tfoci(&[&list[..], &["--from", from]].concat())
-        .succeeds();
+    let list = "versions acme/demo --plain-http 127.0.0.1";
+    let run = author.line(format!("{list} --from {from}")).succeeds();
     let mut versions: Vec<String> = run.stdout.lines().map(str::to_owned).collect();
     versions.sort();
     versions
@@ -82,10 +79,10 @@ fn document(run: &Run) -> (Vec<String>, Vec<String>) {
 }
 
 fn verifies(author: &Author, from: &str) {
-    let verify = ["verify", "--plain-http", "127.0.0.1", "--deep"];
-    let trust = ["--key", "acme.asc", "--require-pinned", "--from", from];
+    let verify = "verify --plain-http 127.0.0.1 --deep";
+    let trust = format!("--key acme.asc --require-pinned --from {from}");
     author
-        .tfoci(&[&verify[..], &trust, &["acme/demo"]].concat())
+        .line(format!("{verify} {trust} acme/demo"))
         .succeeds();
 }
 
@@ -147,11 +144,11 @@ fn the_rules_add_up_and_the_plan_is_what_happens() {
     verifies(&author, store);
     // The layout has what these versions need, and nothing more.
     let copied = kept.map(|version| format!("acme/demo@{version}"));
-    let copy = ["copy", "--from", store, "--to", "oci-layout:alone"];
-    let trust = ["--key", "acme.asc", "--require-pinned"];
+    let copy = format!("copy --from {store} --to oci-layout:alone");
+    let trust = "--key acme.asc --require-pinned";
     let copied = copied.each_ref().map(String::as_str);
     author
-        .tfoci(&[&copy[..], &trust, &copied].concat())
+        .line(format!("{copy} {trust} {}", copied.join(" ")))
         .succeeds();
     let blobs = |name: &str| -> BTreeSet<String> {
         let blobs = format!("{name}/{DEMO}/blobs/sha256");
@@ -172,16 +169,9 @@ fn a_version_without_a_signature_is_not_old() {
     let unsigned = ReleaseFolder::new("demo", "1.1.0").platform("linux_amd64");
     let unsigned = unsigned.mistake(Mistake::SignatureMissing);
     unsigned.write(&author.scene.path("unsigned"));
-    let push = [
-        "push",
-        "unsigned",
-        "--provider",
-        "acme/demo",
-        "--allow-unsigned",
-        "acme/demo",
-    ];
+    let push = "push unsigned --provider acme/demo --allow-unsigned acme/demo";
     author
-        .tfoci(&[&push[..], &["--to", "oci-layout:store"]].concat())
+        .line(format!("{push} --to oci-layout:store"))
         .succeeds();
     let rules = "--keep-younger 0d --format json";
     let planned = prune(&author, "oci-layout:store", rules).succeeds();
@@ -212,15 +202,9 @@ fn what_cannot_be_decided_changes_nothing() {
         prune(&author, store, &format!("{rules} --yes")).exits(2);
         assert_eq!(author.tree(), before, "{rules}");
     }
-    let copy = [
-        "copy",
-        "acme/demo",
-        "--from",
-        store,
-        "--to",
-        "bundle:all.tar",
-    ];
-    author.tfoci(&copy).succeeds();
+    author
+        .line(format!("copy acme/demo --from {store} --to bundle:all.tar"))
+        .succeeds();
     let bundle = fs::read(author.scene.path("all.tar")).unwrap();
     prune(&author, "bundle:all.tar", "--keep-newest 1").exits(2);
     prune(&author, "bundle:all.tar", "--keep-newest 1 --yes").exits(2);
@@ -341,14 +325,13 @@ fn of_four_hundred_versions_the_exact_set_stays() {
     let address = origin.address("acme/p0");
     let ca = origin.write_ca(&author.scene);
     let all = format!("{address}@>=1.0.0");
-    let mirror = ["mirror", &all, "--to", "oci-layout:all"];
-    let network = [
-        "--allow-private",
+    let mirror = format!("mirror {all} --to oci-layout:all");
+    let network = format!(
+        "--allow-private {} --ca-file {}",
         origin.host(),
-        "--ca-file",
-        ca.to_str().unwrap(),
-    ];
-    author.tfoci(&[&mirror[..], &network].concat()).succeeds();
+        ca.to_str().unwrap()
+    );
+    author.line(format!("{mirror} {network}")).succeeds();
     for (path, version) in [("tree/a", "1.365.0"), ("tree/b", "1.380.0")] {
         let text = format!("provider \"{address}\" {{\n  version = \"{version}\"\n}}\n");
         author
@@ -364,45 +347,31 @@ fn of_four_hundred_versions_the_exact_set_stays() {
     let stores = registries.map(|store| (store, 40));
     for (store, count) in iter::once(("oci-layout:store".to_owned(), 400)).chain(stores) {
         let some = format!("{address}@>=1.{}.0", 400 - count);
-        let copy = [
-            "copy",
-            &some,
-            "--from",
-            "oci-layout:all",
-            "--to",
-            &store,
-            "--plain-http",
-            "127.0.0.1",
-        ];
-        author.tfoci(&copy).succeeds();
+        author
+            .line(format!(
+                "copy {some} --from oci-layout:all --to {store} --plain-http 127.0.0.1"
+            ))
+            .succeeds();
         let rules = format!("{address} --keep-newest 3 --keep-locked tree --format json");
         let plan = prune(&author, &store, &rules).succeeds();
         let plan = document(&plan);
         assert_eq!(plan.0.len(), count - wanted.len());
         let done = prune(&author, &store, &format!("{rules} --yes")).succeeds();
         assert_eq!(document(&done), plan);
-        let list = [
-            "versions",
-            &address,
-            "--from",
-            &store,
-            "--plain-http",
-            "127.0.0.1",
-        ];
-        let listed = author.tfoci(&list).succeeds().stdout;
+        let listed = author
+            .line(format!(
+                "versions {address} --from {store} --plain-http 127.0.0.1"
+            ))
+            .succeeds()
+            .stdout;
         let mut listed: Vec<&str> = listed.lines().collect();
         listed.sort_unstable();
         assert_eq!(listed, wanted);
-        let verify = [
-            "verify",
-            &address,
-            "--deep",
-            "--from",
-            &store,
-            "--plain-http",
-            "127.0.0.1",
-        ];
-        author.tfoci(&verify).succeeds();
+        author
+            .line(format!(
+                "verify {address} --deep --from {store} --plain-http 127.0.0.1"
+            ))
+            .succeeds();
     }
 }
 
@@ -613,9 +582,9 @@ fn what_cannot_be_known_ends_the_plan() {
     let (registry, store) = registry(&author, true);
     let before = content(&registry);
     let shared = store.replace("{hostname}/{namespace}/{type}", DEMO);
-    let arguments = ["prune", "other/demo@1.0.0", "--exact-repository", "--yes"];
-    let from = ["--from", &shared, "--plain-http", "127.0.0.1"];
-    let run = author.tfoci(&[&arguments[..], &from].concat());
+    let arguments = "prune other/demo@1.0.0 --exact-repository --yes";
+    let from = format!("--from {shared} --plain-http 127.0.0.1");
+    let run = author.line(format!("{arguments} {from}"));
     assert_ne!(run.status, Some(0), "{}", run.stderr);
     let shared = store.replace(
         "{hostname}/{namespace}/{type}",

@@ -83,36 +83,19 @@ fn a_template_without_expressions_is_one_repository() {
         .starts_with("r.example/")
     );
     let scene = Scene::new();
-    let other = [
-        "resolve",
-        "hashicorp/aws",
-        "--from",
-        "r.example/terraform-provider-random",
-    ];
-    scene.tfoci(other).exits(2);
-    scene
-        .tfoci([&other[..], &["--exact-repository"]].concat())
-        .succeeds();
+    let other = "resolve hashicorp/aws --from r.example/terraform-provider-random";
+    scene.line(other).exits(2);
+    scene.line(format!("{other} --exact-repository")).succeeds();
 }
 
 #[test]
 fn an_address_that_a_template_cannot_map_has_exit_code_1() {
     let scene = Scene::new();
     scene
-        .tfoci([
-            "resolve",
-            "acme/ünder",
-            "--from",
-            "r.example/{namespace}/{type}",
-        ])
+        .line("resolve acme/ünder --from r.example/{namespace}/{type}")
         .exits(1);
     scene
-        .tfoci([
-            "resolve",
-            "example.com:8443/acme/demo",
-            "--from",
-            "r.example/{hostname}/{type}",
-        ])
+        .line("resolve example.com:8443/acme/demo --from r.example/{hostname}/{type}")
         .exits(1);
 }
 

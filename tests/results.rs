@@ -32,9 +32,12 @@ fn origin(scene: &Scene) -> Origin {
 
 /// Mirrors with platforms that are not in sorted order.
 fn mirror(scene: &Scene, more: &[&str]) -> Run {
-    let known = ["mirror", "--ca-file", "ca.pem", "--file", "mirror.toml"];
-    let platforms = ["--platform", "linux_arm64", "--platform", "darwin_arm64"];
-    scene.tfoci([&known[..], &platforms, &["--to", "oci-layout:store"], more].concat())
+    let known = "mirror --ca-file ca.pem --file mirror.toml";
+    let platforms = "--platform linux_arm64 --platform darwin_arm64";
+    scene.line(format!(
+        "{known} {platforms} --to oci-layout:store {}",
+        more.join(" ")
+    ))
 }
 
 /// `NAME VERSION STATUS PLATFORM…` of each version in a document.
@@ -80,27 +83,19 @@ fn results_are_sorted_in_any_order_of_completion() {
     assert_eq!(versions(&run), all.concat());
     let all = ["a", "b"].map(|name| VERSIONS.map(|version| format!("{name}:{version}")));
     assert_eq!(references(&mirror(&scene, &[]).succeeds()), all.concat());
-    let copy = [
-        "copy",
-        "--from",
-        "oci-layout:store",
-        "--to",
-        "oci-layout:other",
-    ];
-    assert_eq!(references(&scene.tfoci(copy).succeeds()), all.concat());
+    assert_eq!(
+        references(
+            &scene
+                .line("copy --from oci-layout:store --to oci-layout:other")
+                .succeeds()
+        ),
+        all.concat()
+    );
     let [a, b] =
         ["a", "b"].map(|name| format!("{}@1.10.0", origin.address(&format!("acme/{name}"))));
-    let install = [
-        "install",
-        &b,
-        &a,
-        "--from",
-        "oci-layout:store",
-        "--into",
-        "out",
-    ];
-    let platforms = ["--platform", "linux_arm64", "--platform", "darwin_arm64"];
-    let run = scene.tfoci([&install[..], &platforms].concat()).succeeds();
+    let install = format!("install {b} {a} --from oci-layout:store --into out");
+    let platforms = "--platform linux_arm64 --platform darwin_arm64";
+    let run = scene.line(format!("{install} {platforms}")).succeeds();
     let names: Vec<&str> = run
         .stdout
         .lines()
@@ -187,7 +182,11 @@ fn changed_works_for_copy_too() {
         "--to",
         "oci-layout:other",
     ];
-    let copy = |more: &[&str]| scene.tfoci([&copy[..], more].concat()).succeeds();
+    let copy = |more: &[&str]| {
+        scene
+            .line(format!("{} {}", copy.join(" "), more.join(" ")))
+            .succeeds()
+    };
     let tables =
         ["a", "b"].map(|name| format!("{}@2.0.0-rc.10", origin.address(&format!("acme/{name}"))));
     copy(&[&tables[0], &tables[1]]);

@@ -23,18 +23,9 @@ fn pushed() -> Author {
 }
 
 fn install(author: &Author, more: &[&str]) -> Run {
-    let known = [
-        "install",
-        "acme/demo@1.0.0",
-        "--platform",
-        "linux_amd64",
-        "--from",
-        "oci-layout:store",
-        "--into",
-        "out",
-        "-q",
-    ];
-    author.tfoci(&[&known, more].concat())
+    let known =
+        "install acme/demo@1.0.0 --platform linux_amd64 --from oci-layout:store --into out -q";
+    author.line(format!("{known} {}", more.join(" ")))
 }
 
 fn make_pipe(path: &Path) {
@@ -132,15 +123,8 @@ fn a_dry_run_compares_an_installed_package_before_it_reports_it_present() {
     let author = pushed();
     install(&author, &["--unpacked"]).succeeds();
     let run = |author: &Author| {
-        let known = [
-            "install",
-            "acme/demo@1.0.0",
-            "--platform",
-            "linux_amd64",
-            "--from",
-            "oci-layout:store",
-        ];
-        author.tfoci(&[&known[..], &["--into", "out", "--unpacked", "--dry-run"]].concat())
+        let known = "install acme/demo@1.0.0 --platform linux_amd64 --from oci-layout:store";
+        author.line(format!("{known} --into out --unpacked --dry-run"))
     };
     run(&author)
         .succeeds()

@@ -261,17 +261,12 @@ fn malformed_tags_are_shown_escaped() {
             &long,
         ],
     );
-    let arguments = [
-        "versions",
-        "acme/demo",
-        "--all",
-        "--exact-repository",
-        "--from",
-        "oci-layout:layout",
-    ];
     let shown = format!("{}…", "x".repeat(200));
     assert_eq!(
-        scene.tfoci(arguments).succeeds().stdout,
+        scene
+            .line("versions acme/demo --all --exact-repository --from oci-layout:layout")
+            .succeeds()
+            .stdout,
         format!(
             "1.0.0\n\tnot a version\n\u{fffd}[2J1.0.0\tnot a version\n1.1.0\u{fffd}9.9.9\tnot a version\n\
              1.2.0+x\tnot canonical: clients list it as 1.2.0+x and then look for the tag of that name\n\

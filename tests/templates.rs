@@ -103,8 +103,10 @@ fn what_such_a_template_has_can_be_copied_to_the_one_of_the_hint() {
         .push_to(&exact, &[&loopback[..], &["--exact-repository"]].concat())
         .succeeds();
     let from = to.replace("}_$", "}-$");
-    let copy = ["copy", "acme/demo", "--from", &from, "--to", &to];
-    author.tfoci(&[&copy[..], &loopback].concat()).succeeds();
+    let copy = format!("copy acme/demo --from {from} --to {to}");
+    author
+        .line(format!("{copy} {}", loopback.join(" ")))
+        .succeeds();
     assert_eq!(
         registry.tags("mine/acme-demo"),
         registry.tags("mine/acme_demo")

@@ -72,8 +72,7 @@ impl Author {
 
     /// Runs `tfoci trust …`, and names the keys.
     fn trust(&self, arguments: &str) -> Run {
-        let arguments: Vec<&str> = arguments.split(' ').collect();
-        let mut run = self.tfoci(&[&["trust"][..], &arguments].concat());
+        let mut run = self.line(format!("trust {arguments}"));
         for text in [&mut run.stdout, &mut run.stderr] {
             *text = text
                 .replace(&Signer::expired_since().fingerprint(), "[EXPIRED]")
@@ -138,14 +137,13 @@ fn every_command_warns_of_suspicious_entries() {
     author.with_pushed();
     let warning = |line: usize| format!("Warning trust.toml {line} */*/* */*/* 2 ");
     let inspect = "inspect acme/demo --from oci-layout:store --trust trust.toml";
-    let words: Vec<&str> = inspect.split(' ').collect();
-    let run = author.tfoci(&words).succeeds();
+    let run = author.line(inspect).succeeds();
     run.says(&[warning(5), warning(8)].concat());
-    let quiet = author.tfoci(&[&words[..], &["--quiet"]].concat());
+    let quiet = author.line(format!("{inspect} --quiet"));
     quiet.succeeds().says("");
     author.scene.write("trust.toml", entry.repeat(8));
     let lines = [5, 8, 11, 14].map(warning).concat() + "Warning trust.toml 3";
-    author.tfoci(&words).succeeds().says(&lines);
+    author.line(inspect).succeeds().says(&lines);
     let push = author.push_unsigned(&["--trust", "trust.toml", "--dry-run", "--key", "acme.asc"]);
     push.succeeds().says(&lines);
 }

@@ -21,23 +21,17 @@ fn push(scene: &Scene, provider: &str) {
     let release = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/release");
     let (folder, key) = (release.to_str().unwrap(), release.join("acme.asc"));
     let key = key.to_str().unwrap();
-    let to = [
-        "push",
-        folder,
-        "--provider",
-        provider,
-        "--key",
-        key,
-        "--to",
-        "oci-layout:mirror",
-    ];
-    scene.tfoci(to).succeeds();
+    scene
+        .line(format!(
+            "push {folder} --provider {provider} --key {key} --to oci-layout:mirror"
+        ))
+        .succeeds();
     fs::copy(release.join("acme.asc"), scene.path("acme.asc")).unwrap();
 }
 
 fn versions(scene: &Scene, more: &[&str]) -> Run {
-    let arguments = ["versions", "acme/demo", "--from", "oci-layout:mirror"];
-    scene.tfoci(arguments.iter().chain(more))
+    let arguments = "versions acme/demo --from oci-layout:mirror";
+    scene.line(format!("{arguments} {}", more.join(" ")))
 }
 
 #[test]
@@ -115,16 +109,9 @@ fn all_tags_with_their_reasons() {
         .collect();
     let tags = format!("{{\"manifests\":[{}]}}", entries.join(","));
     Parts { tags, ..parts }.write(&scene.path("layout"));
-    let arguments = [
-        "versions",
-        "acme/demo",
-        "--exact-repository",
-        "--from",
-        "oci-layout:layout",
-        "--all",
-    ];
+    let arguments = "versions acme/demo --exact-repository --from oci-layout:layout --all";
     assert_eq!(
-        scene.tfoci(arguments).succeeds().stdout,
+        scene.line(arguments).succeeds().stdout,
         format!(
             "1.9.0-rc.1\n1.9.0\n1.9.0+x\n1.10.0\n\
              {long}\tlonger than the 119 characters that leave room for its evidence\n\
@@ -134,9 +121,7 @@ fn all_tags_with_their_reasons() {
              latest\tnot a version\n"
         )
     );
-    let run = scene
-        .tfoci(arguments.iter().chain(&["--format", "json"]))
-        .succeeds();
+    let run = scene.line(format!("{arguments} --format json")).succeeds();
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     let example = json!({
         "schema": 1, "provider": "", "repository": "", "versions": [""], "ignored": [{"tag": "", "reason": ""}],
@@ -157,14 +142,7 @@ fn missing_providers_and_stores_are_errors() {
         .says("error registry.opentofu.org/acme/other oci-layout:mirror");
     let run = scene.tfoci(["versions", "acme/demo", "--from", "oci-layout:absent"]);
     run.exits(1).says("error absent");
-    let run = scene.tfoci([
-        "versions",
-        "acme/other",
-        "--from",
-        "oci-layout:mirror",
-        "--format",
-        "json",
-    ]);
+    let run = scene.line("versions acme/other --from oci-layout:mirror --format json");
     let run = run.exits(1);
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_shape(
@@ -181,12 +159,12 @@ fn exact_repository_is_required_for_one_repository_and_refused_for_many() {
     let run = scene.tfoci(["versions", "acme/demo", "--from", one]);
     run.exits(2)
         .says("error mirror/registry.opentofu.org/acme/demo expected directory");
-    let exact = ["versions", "acme/demo", "--exact-repository", "--from"];
+    let exact = "versions acme/demo --exact-repository --from";
     assert_eq!(
-        scene.tfoci(exact.iter().chain(&[one])).succeeds().stdout,
+        scene.line(format!("{exact} {one}")).succeeds().stdout,
         "1.0.0\n"
     );
-    let many = scene.tfoci(exact.iter().chain(&["oci-layout:mirror"]));
+    let many = scene.line(format!("{exact} oci-layout:mirror"));
     many.exits(1).says("error mirror");
 }
 

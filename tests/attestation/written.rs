@@ -264,24 +264,9 @@ fn the_private_key_stays_here() {
         .scene
         .env("PATH", &path)
         .env("TFOCI_ATTEST_KEY", &key);
-    let push = [
-        "push",
-        "dist",
-        "--provider",
-        NAME,
-        "--key",
-        "acme.asc",
-        "--attest-id",
-        ID,
-        "-vv",
-    ];
-    let registry = [
-        "--to",
-        "127.0.0.1:1/{namespace}/{type}",
-        "--plain-http",
-        "127.0.0.1",
-    ];
-    let run = author.tfoci(&[&push[..], &registry].concat());
+    let push = format!("push dist --provider {NAME} --key acme.asc --attest-id {ID} -vv");
+    let registry = "--to 127.0.0.1:1/{namespace}/{type} --plain-http 127.0.0.1";
+    let run = author.line(format!("{push} {registry}"));
     let seen = std::fs::read_to_string(author.scene.path("seen")).unwrap();
     assert!(
         !seen.contains(secret) && !run.stderr.contains(secret),
@@ -289,19 +274,15 @@ fn the_private_key_stays_here() {
     );
     for mistake in [&["--attest", &key][..], &[&format!("--attest={key}")]] {
         let run = author
-            .tfoci(&[&push[..], &registry, mistake].concat())
+            .line(format!("{push} {registry} {}", mistake.join(" ")))
             .exits(2);
         assert!(!run.stderr.contains(secret), "{}", run.stderr);
     }
-    let verify = [
-        "verify",
-        NAME,
-        "--from",
-        "oci-layout:store",
-        "--attestation-key",
-        &key,
-    ];
-    let run = author.tfoci(&verify).exits(2);
+    let run = author
+        .line(format!(
+            "verify {NAME} --from oci-layout:store --attestation-key {key}"
+        ))
+        .exits(2);
     assert!(!run.stderr.contains(secret), "{}", run.stderr);
 }
 

@@ -46,15 +46,9 @@ fn a_delta_has_everything_but_what_the_far_side_has() {
     author
         .tfoci(&["verify", "--from", "bundle:delta.tar", "--key", "acme.asc"])
         .succeeds();
-    let install = [
-        "install",
-        "acme/demo@1.0.0",
-        "--into",
-        "mirror",
-        "--from",
-        "bundle:delta.tar",
-    ];
-    author.tfoci(&install).exits(1);
+    author
+        .line("install acme/demo@1.0.0 --into mirror --from bundle:delta.tar")
+        .exits(1);
     let pinned = ["--key", "acme.asc", "--require-pinned"];
     copy(&author, "bundle:delta.tar", "oci-layout:far", &pinned).succeeds();
     let [near, far] = ["store", "far"].map(|name| judge::tree(&author.scene.path(name)));

@@ -97,14 +97,9 @@ fn references_lead_into_the_bundle() {
             .tfoci(&["inspect", reference, "--key", "acme.asc"])
             .succeeds();
         author
-            .tfoci(&[
-                "install",
-                reference,
-                "--into",
-                "mirror",
-                "--platform",
-                LINUX,
-            ])
+            .line(format!(
+                "install {reference} --into mirror --platform {LINUX}"
+            ))
             .succeeds();
         tree += 1;
     }

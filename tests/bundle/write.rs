@@ -16,14 +16,12 @@ fn golden() -> Author {
     let author = Author::new();
     let release = testdata("release");
     let key = testdata("release/acme.asc");
-    let push = [
-        "push",
-        release.to_str().unwrap(),
-        "--provider",
-        "registry.opentofu.org/acme/demo",
-    ];
-    let to = ["--key", key.to_str().unwrap(), "--to", "oci-layout:store"];
-    author.tfoci(&[&push[..], &to].concat()).succeeds();
+    let push = format!(
+        "push {} --provider registry.opentofu.org/acme/demo",
+        release.to_str().unwrap()
+    );
+    let to = format!("--key {} --to oci-layout:store", key.to_str().unwrap());
+    author.line(format!("{push} {to}")).succeeds();
     author
 }
 
@@ -280,7 +278,9 @@ fn a_killed_run_is_completed_by_the_next() {
         assert_eq!(killed.wait().unwrap().signal(), Some(9));
         assert!(author.scene.path("new.tar.part").exists());
         registry.forget();
-        author.tfoci(&[&arguments[..], &plain].concat()).succeeds();
+        author
+            .line(format!("{} {}", arguments.join(" "), plain.join(" ")))
+            .succeeds();
         assert_eq!(registry.count(is_package.clone()), 20 - round, "{round}");
         assert!(
             fs::read(author.scene.path("new.tar")).unwrap() == expected,

@@ -161,15 +161,9 @@ impl LayoutScene {
             Err(refusal) => panic!("half visible: {refusal}"),
         };
         let from = format!("oci-layout:{store}");
-        let inspect = [
-            "inspect",
-            "acme/demo@1.0.0",
-            "--key",
-            "acme.asc",
-            "--from",
-            &from,
-        ];
-        let inspected = self.scene.tfoci(inspect);
+        let inspected = self.scene.line(format!(
+            "inspect acme/demo@1.0.0 --key acme.asc --from {from}"
+        ));
         if versions.is_empty() {
             assert_eq!(inspected.status, Some(1), "{}", inspected.stdout);
             return None;

@@ -13,25 +13,15 @@ const REPOSITORY: &str = "store/example.com/acme/demo";
 fn pushed() -> (Scene, String) {
     let scene = with_demo();
     let release = format!("releases/{DEMO}/1.0.0");
-    let always = [
-        "--provider",
-        DEMO,
-        "--key",
-        "acme.asc",
-        "--to",
-        "oci-layout:store",
-        "--digest-file",
-        "digest",
-    ];
-    scene
-        .tfoci(["push", &release].into_iter().chain(always))
-        .succeeds();
+    let always =
+        format!("--provider {DEMO} --key acme.asc --to oci-layout:store --digest-file digest");
+    scene.line(format!("push {release} {always}")).succeeds();
     let digest = fs::read_to_string(scene.path("digest")).unwrap();
     (scene, digest.trim().to_owned())
 }
 
-fn in_scene(scene: &Scene, program: &str, arguments: &[&str]) -> Run {
-    run(scene, &scene.path(""), program, arguments).succeeds()
+fn in_scene(scene: &Scene, program: &str, line: &str) -> Run {
+    run(scene, &scene.path(""), program, line.split(' ')).succeeds()
 }
 
 #[test]
@@ -41,7 +31,7 @@ fn skopeo_returns_the_same_bytes_of_the_index() {
     }
     let (scene, digest) = pushed();
     let at = format!("oci:{REPOSITORY}:1.0.0");
-    let raw = in_scene(&scene, "skopeo", &["inspect", "--raw", &at]).stdout;
+    let raw = in_scene(&scene, "skopeo", &format!("inspect --raw {at}")).stdout;
     assert_eq!(format!("sha256:{}", sha256(raw.as_bytes())), digest);
     assert_eq!(raw.as_bytes(), blob(&scene, &digest));
 }
@@ -53,17 +43,13 @@ fn skopeo_copies_one_platform_with_its_zip() {
     }
     let (scene, _) = pushed();
     let at = format!("oci:{REPOSITORY}:1.0.0");
-    let arguments = [
-        "--override-os",
-        "windows",
-        "--override-arch",
-        "arm64",
-        "copy",
-        "--insecure-policy",
-        &at,
-        "dir:copy",
-    ];
-    in_scene(&scene, "skopeo", &arguments);
+    in_scene(
+        &scene,
+        "skopeo",
+        &format!(
+            "--override-os windows --override-arch arm64 copy --insecure-policy {at} dir:copy"
+        ),
+    );
     let Facts { zh, .. } = Facts::of_demo(&scene, "windows_arm64");
     let hex = &zh["zh:".len()..];
     assert_eq!(
@@ -87,7 +73,7 @@ fn oras_reads_and_copies_the_artifact_and_its_evidence() {
     let raw = in_scene(
         &scene,
         "oras",
-        &["manifest", "fetch", "--oci-layout", &at("1.0.0")],
+        &format!("manifest fetch --oci-layout {}", at("1.0.0")),
     )
     .stdout;
     assert_eq!(raw.as_bytes(), blob(&scene, &digest));
@@ -96,17 +82,14 @@ fn oras_reads_and_copies_the_artifact_and_its_evidence() {
         in_scene(
             &scene,
             "oras",
-            &["cp", "--from-oci-layout", &at(tag), "--to-oci-layout", &to],
+            &format!("cp --from-oci-layout {} --to-oci-layout {to}", at(tag)),
         );
     }
     let inspect = |from: &str, more: &[&str]| {
-        let run = scene.tfoci(
-            [
-                &["inspect", "example.com/acme/demo@1.0.0", "--from", from],
-                more,
-            ]
-            .concat(),
-        );
+        let run = scene.line(format!(
+            "inspect example.com/acme/demo@1.0.0 --from {from} {}",
+            more.join(" ")
+        ));
         run.succeeds().stdout.replace(from, "[STORE]")
     };
     let (copy, store) = ("oci-layout:copy", format!("oci-layout:{REPOSITORY}"));
@@ -115,21 +98,7 @@ fn oras_reads_and_copies_the_artifact_and_its_evidence() {
         inspect(&store, &["--exact-repository"])
     );
 
-    let arguments = [
-        "install",
-        DEMO,
-        "--from",
-        copy,
-        "--exact-repository",
-        "--into",
-        "mirror",
-        "--platform",
-        "all",
-        "--key",
-        "acme.asc",
-        "--require-pinned",
-    ];
-    let installed = scene.tfoci(arguments).succeeds();
+    let installed = scene.line(format!("install {DEMO} --from {copy} --exact-repository --into mirror --platform all --key acme.asc --require-pinned")).succeeds();
     let summary = "\n Installed 1 version, 2 packages (";
     assert!(
         steady(&installed.stderr).contains(summary),
@@ -165,31 +134,14 @@ fn artifacts_made_by_oras_are_read_and_installed() {
     }
     let kind = "application/vnd.opentofu.provider";
     let at = layout("1.0.0");
-    let arguments = [
-        "manifest",
-        "index",
-        "create",
-        "--oci-layout",
-        &at,
-        "--artifact-type",
-        kind,
-        "linux_amd64",
-        "windows_arm64",
-    ];
-    in_scene(&scene, "oras", &arguments);
-    let arguments = [
-        "install",
-        DEMO,
-        "--from",
-        "oci-layout:theirs",
-        "--exact-repository",
-        "--into",
-        "mirror",
-        "--platform",
-        "windows_arm64",
-        "-v",
-    ];
-    let installed = scene.tfoci(arguments).succeeds();
+    in_scene(
+        &scene,
+        "oras",
+        &format!(
+            "manifest index create --oci-layout {at} --artifact-type {kind} linux_amd64 windows_arm64"
+        ),
+    );
+    let installed = scene.line(format!("install {DEMO} --from oci-layout:theirs --exact-repository --into mirror --platform windows_arm64 -v")).succeeds();
     let Facts { zh, size, .. } = Facts::of_demo(&scene, "windows_arm64");
     let line =
         format!("    Copied example.com/acme/demo 1.0.0 windows_arm64   {size} B   unverified\n");

@@ -59,15 +59,12 @@ fn a_refused_configuration_ends_the_way() {
     doctor(&scene, &[]).fails_at("configuration", "configuration-refused");
     scene.write(".tofurc", "");
     scene.write("project/main.tf", "terraform {\n  required_providers {\n");
-    let run = ["doctor", "--chdir", "project"];
-    scene
-        .tfoci(run)
-        .exits(1)
-        .says("error project HCL main.tf:2");
+    let run = "doctor --chdir project";
+    scene.line(run).exits(1).says("error project HCL main.tf:2");
     project(&scene, "example.com/acme/demo", "~> 1.0");
     scene.write("project/.terraform.lock.hcl", "provider {");
     scene
-        .tfoci(run)
+        .line(run)
         .exits(2)
         .says("error project/.terraform.lock.hcl");
     scene.tfoci(["doctor", "--chdir", "none"]).exits(1);

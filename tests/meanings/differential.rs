@@ -162,19 +162,11 @@ impl ArtifactScene {
     /// Which commands of tfoci accept a layout with a pinned key: the one that needs this machine's package, and any other.
     fn accepts(&self, name: &str) -> (bool, bool) {
         let from = format!("oci-layout:{name}");
-        let pinned = [
-            "--from",
-            &from,
-            "--exact-repository",
-            "--key",
-            "acme.asc",
-            "--require-pinned",
-            "-q",
-        ];
+        let pinned = format!("--from {from} --exact-repository --key acme.asc --require-pinned -q");
         let run = |command: &[&str]| {
             let run = self
                 .author
-                .tfoci(&[command, &["acme/demo@1.0.0"], &pinned].concat());
+                .line(format!("{} acme/demo@1.0.0 {pinned}", command.join(" ")));
             assert!(matches!(run.status, Some(0 | 1 | 3)), "{run:?}");
             run.status == Some(0)
         };

@@ -178,8 +178,8 @@ fn clients_install_from_the_network_mirror() {
     for (_, client) in clients() {
         let origin = Setup::new([demo()]).mirror_token("sesame").start();
         let url = origin.mirror_url();
-        let print = ["cli-config", "--url", &url, "--client", client];
-        let mirror = Scene::new().tfoci(print).succeeds().stdout;
+        let print = format!("cli-config --url {url} --client {client}");
+        let mirror = Scene::new().line(&print).succeeds().stdout;
         let address = "registry.example.com/acme/demo";
         let run = init(&scene(&origin, address, &mirror), client).exits(1);
         assert!(run.stderr.contains("credentials"), "{}", run.stderr);

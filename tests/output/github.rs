@@ -56,14 +56,9 @@ fn a_version_is_a_line_and_a_row() {
     run.says(
         "Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]",
     );
-    let copy = [
-        "copy",
-        "--from",
-        "oci-layout:store",
-        "--to",
-        "oci-layout:other",
-    ];
-    author.tfoci(&copy).succeeds();
+    author
+        .line("copy --from oci-layout:store --to oci-layout:other")
+        .succeeds();
     // The summary belongs to the whole job, which may run several commands.
     assert_eq!(
         summary(&author.scene),
@@ -102,9 +97,9 @@ fn failures_and_warnings_are_annotations() {
     let last = run.stderr.lines().last().unwrap();
     assert!(last.starts_with("::error title=tfoci::"), "{last}");
     author.scene.write("empty.hcl", "");
-    let copy = ["copy", "--from-lock", "empty.hcl", "--from", "oci-layout:a"];
+    let copy = "copy --from-lock empty.hcl --from oci-layout:a";
     author
-        .tfoci(&[&copy[..], &["--to", "oci-layout:b"]].concat())
+        .line(format!("{copy} --to oci-layout:b"))
         .says("title=tfoci::empty.hcl Copied [TIME]");
 }
 
@@ -153,14 +148,8 @@ fn lock_files_and_installed_packages_are_in_the_summary() {
     author.push(&[]).succeeds();
     let run = |command| {
         fs::remove_file(author.scene.path(SUMMARY)).unwrap();
-        let from = [
-            "acme/demo",
-            "--from",
-            "oci-layout:store",
-            "--key",
-            "acme.asc",
-        ];
-        author.tfoci(&[&[command][..], &from].concat()).succeeds();
+        let from = "acme/demo --from oci-layout:store --key acme.asc";
+        author.line(format!("{command} {from}")).succeeds();
         summary(&author.scene)
     };
     let row = "| registry.opentofu.org/acme/demo | 1.0.0 |";
@@ -191,9 +180,9 @@ fn untrusted_text_is_no_workflow_command() {
             format!("{text}/acme/demo"),
             text.clone(),
         ] {
-            let mirror = ["mirror", &address, "--ca-file", "ca.pem"];
-            let to = ["--to", "oci-layout:store"];
-            let run = scene.tfoci([&mirror[..], &to].concat());
+            let mirror = format!("mirror {address} --ca-file ca.pem");
+            let to = "--to oci-layout:store";
+            let run = scene.line(format!("{mirror} {to}"));
             assert_only_annotations(&run);
             if run.status == Some(0) {
                 assert!(

@@ -101,13 +101,10 @@ fn the_mirror_file_in_the_values_is_valid() {
     let scene = Scene::new();
     scene.write("mirror.toml", lines.collect::<Vec<_>>().join("\n"));
     let from = "--from=filesystem-mirror:none";
-    let arguments = [
-        "mirror",
-        "--file",
-        "mirror.toml",
-        "--to=oci-layout:store",
-        from,
-    ];
     // There is no such directory: the file was read before.
-    scene.tfoci(arguments).exits(1);
+    scene
+        .line(format!(
+            "mirror --file mirror.toml --to=oci-layout:store {from}"
+        ))
+        .exits(1);
 }

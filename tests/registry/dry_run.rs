@@ -99,12 +99,12 @@ fn a_dry_run_of_a_copy_writes_nothing_to_either_registry() {
     let copy = |dry: &[&str]| {
         let [source, destination] =
             [&from, &to].map(|registry| format!("{}/{{namespace}}/{{type}}", registry.host()));
-        let known = ["copy", NAME, "--plain-http", "127.0.0.1", "-q"];
-        let stores = ["--from", &source, "--to", &destination];
+        let known = format!("copy {NAME} --plain-http 127.0.0.1 -q");
+        let stores = format!("--from {source} --to {destination}");
         let before = from.content();
         from.forget();
         author
-            .tfoci(&[&known, &stores[..], dry].concat())
+            .line(format!("{known} {stores} {}", dry.join(" ")))
             .succeeds();
         assert_eq!(from.count(is_write), 0);
         assert!(from.content() == before);

@@ -27,20 +27,7 @@ fn push_through(proxy: &str, user: &User, host: &str, reference: &str) -> Run {
     let key = scene.write("acme.asc", Signer::acme().public_armored());
     let authfile = scene.write("auth.json", user.authfile());
     let release = user.path("release");
-    scene.tfoci([
-        "push",
-        release.to_str().unwrap(),
-        "--provider=registry.example.net/acme/demo",
-        "--to",
-        reference,
-        "--plain-http",
-        host,
-        "--key",
-        key.to_str().unwrap(),
-        "--authfile",
-        authfile.to_str().unwrap(),
-        "--no-progress",
-    ])
+    scene.line(format!("push {} --provider=registry.example.net/acme/demo --to {reference} --plain-http {host} --key {} --authfile {} --no-progress", release.to_str().unwrap(), key.to_str().unwrap(), authfile.to_str().unwrap()))
 }
 
 fn upload(seen: &Seen) -> bool {

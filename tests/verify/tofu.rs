@@ -96,16 +96,9 @@ fn the_verdict_about_every_repository_is_that_of_tofu() {
         let init = run(&scene, &scene.path("project"), "tofu", init);
         // The packages of the fixtures are no zips.
         let is_accepted = init.status == Some(0) || init.stderr.contains("not a valid zip file");
-        let verify = [
-            "verify",
-            DEMO,
-            "--deep",
-            "--exact-repository",
-            "--client",
-            "tofu-1.13",
-        ];
-        let from = ["--format", "json", "--from", &store];
-        let found = Found::of(scene.tfoci(verify.iter().chain(&from)));
+        let verify = format!("verify {DEMO} --deep --exact-repository --client tofu-1.13");
+        let from = format!("--format json --from {store}");
+        let found = Found::of(scene.line(format!("{verify} {from}")));
         let errors = found.findings.iter();
         let errors = errors.filter(|one| one["severity"] == "error");
         let codes: BTreeSet<&str> = errors.map(|one| one["code"].as_str().unwrap()).collect();
