@@ -11,6 +11,8 @@ use crate::support::scene::{Run, Scene};
 
 const PROVIDER: &str = "registry.opentofu.org/acme/demo";
 
+const PUSH: &str = "push dist --provider acme/demo --key acme.asc --to oci-layout:store";
+
 /// The one document on stdout.
 #[track_caller]
 fn document(run: &Run) -> Value {
@@ -252,16 +254,7 @@ fn a_closed_pipe_is_success() {
         let mut child = author
             .scene
             .command(env!("CARGO_BIN_EXE_tfoci"))
-            .args([
-                "push",
-                "dist",
-                "--provider",
-                "acme/demo",
-                "--key",
-                "acme.asc",
-                "--to",
-                "oci-layout:store",
-            ])
+            .args(PUSH.split(' '))
             .args(["--format", format])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -287,16 +280,7 @@ fn a_closed_stderr_stops_nothing() {
     let mut child = author
         .scene
         .command(env!("CARGO_BIN_EXE_tfoci"))
-        .args([
-            "push",
-            "dist",
-            "--provider",
-            "acme/demo",
-            "--key",
-            "acme.asc",
-            "--to",
-            "oci-layout:store",
-        ])
+        .args(PUSH.split(' '))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -304,17 +304,15 @@ fn push_on_terminals() {
     });
 }
 
-#[test]
-fn copy_on_terminals() {
-    capture("copy", Side::Sends, |gate| {
+/// Runs a command that reads from a full registry, for which `FROM` stands.
+fn reads(name: &str, line: &'static str) {
+    capture(name, Side::Sends, |gate| {
         let (registry, author) = full(gate);
         let host = registry.host().to_owned();
-        let arguments = format!(
-            "copy acme/demo --jobs 4 --plain-http {host} --from {host}/{{namespace}}/{{type}} --to oci-layout:other"
-        );
+        let from = "--jobs 4 --plain-http HOST --from HOST/{namespace}/{type}";
         let run = Run {
             scene: author.scene,
-            arguments,
+            arguments: line.replace("FROM", from).replace("HOST", &host),
             host,
         };
         (registry, run)
@@ -322,18 +320,14 @@ fn copy_on_terminals() {
 }
 
 #[test]
+fn copy_on_terminals() {
+    reads("copy", "copy acme/demo FROM --to oci-layout:other");
+}
+
+#[test]
 fn install_on_terminals() {
-    capture("install", Side::Sends, |gate| {
-        let (registry, author) = full(gate);
-        let host = registry.host().to_owned();
-        let arguments = format!(
-            "install acme/demo --platform all --jobs 4 --plain-http {host} --from {host}/{{namespace}}/{{type}} --into out"
-        );
-        let run = Run {
-            scene: author.scene,
-            arguments,
-            host,
-        };
-        (registry, run)
-    });
+    reads(
+        "install",
+        "install acme/demo --platform all FROM --into out",
+    );
 }

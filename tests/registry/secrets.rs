@@ -47,7 +47,7 @@ fn forms(user: &str, secret: &str) -> [String; 4] {
 }
 
 /// Runs `tfoci` as a user, and searches its output for secrets.
-fn run(user: &User, name: &str, arguments: &str) -> String {
+fn run(user: &User, name: &str, line: &str) -> String {
     let home = user.folder.path();
     let path = std::env::var("PATH").unwrap();
     let mut child = Command::new(env!("CARGO_BIN_EXE_tfoci"))
@@ -55,7 +55,7 @@ fn run(user: &User, name: &str, arguments: &str) -> String {
         .env("HOME", home)
         .env("PATH", format!("{}:{path}", home.join("bin").display()))
         .current_dir(home)
-        .args(arguments.split_whitespace())
+        .args(line.split_whitespace())
         .args(["-vv", "--plain-http", "127.0.0.1", "--format", "json"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -67,7 +67,7 @@ fn run(user: &User, name: &str, arguments: &str) -> String {
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8(said).unwrap();
     for secret in secrets(name) {
-        assert!(!said.contains(&secret), "{arguments}: {secret}\n{said}");
+        assert!(!said.contains(&secret), "{line}: {secret}\n{said}");
     }
     said
 }
@@ -78,28 +78,23 @@ fn run_all(user: &User, name: &str) -> String {
     let host = &user.host;
     let store = format!("{host}/{}", user.name);
     let provider = "registry.example.net/acme/demo";
-    let one = format!("{provider}@1.0.0");
-    let other = format!("{host}/{}-copy", user.name);
     let push = format!("push release --provider {provider} --to {store} --key key.asc");
     let mut said = String::new();
     for command in [
-        &*format!("login {host} -u {name} --password-stdin --authfile own.json"),
-        &push,
-        &push,
-        &format!("versions {provider} --from {store}"),
-        &format!("inspect {one} --from {store}"),
-        &format!("install {one} --from {store} --into into --platform all"),
-        &format!("copy {provider} --from {store} --to oci-layout:copied"),
-        &format!("copy {provider} --from {store} --to {other}"),
-        &format!("logout {host} --authfile own.json"),
+        format!("login {host} -u {name} --password-stdin --authfile own.json"),
+        push.clone(),
+        push,
+        format!("versions {provider} --from {store}"),
+        format!("inspect {provider}@1.0.0 --from {store}"),
+        format!("install {provider}@1.0.0 --from {store} --into into --platform all"),
+        format!("copy {provider} --from {store} --to oci-layout:copied"),
+        format!("copy {provider} --from {store} --to {store}-copy"),
+        format!("logout {host} --authfile own.json"),
     ] {
         let named = command.contains("--authfile") || user.path("bin").exists();
         let authfile = if named { "" } else { "--authfile auth.json" };
-        said += &run(
-            user,
-            name,
-            &format!("{command} {authfile} --exact-repository"),
-        );
+        let line = format!("{command} {authfile} --exact-repository");
+        said += &run(user, name, &line);
     }
     said
 }
@@ -243,9 +238,10 @@ fn secrets_stay_hidden_when_no_server_answers() {
     std::fs::write(user.path("auth.json"), user.authfile()).unwrap();
     let name = registry.user().unwrap().to_owned();
     drop(registry);
-    let store = format!("{}/{}", user.host, user.name);
-    let versions = format!("versions registry.example.net/acme/demo --from {store}");
-    let more = "--exact-repository --authfile auth.json";
-    let said = run(&user, &name, &format!("{versions} {more}"));
+    let line = format!(
+        "versions registry.example.net/acme/demo --from {}/{} --exact-repository --authfile auth.json",
+        user.host, user.name
+    );
+    let said = run(&user, &name, &line);
     assert!(said.contains("  Retrying http"), "{said}");
 }
