@@ -182,27 +182,3 @@ pub(super) fn set(answer: &mut Response, name: HeaderName, value: &str) {
         answer.headers_mut().insert(name, value);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_client_that_has_the_document_gets_no_body() {
-        let etag = etag(&Digest::of(b"{}"));
-        for (header, expected) in [
-            (etag.clone(), true),
-            (format!("W/{etag}"), true),
-            (format!("\"other\", {etag}"), true),
-            ("*".to_owned(), true),
-            ("\"other\"".to_owned(), false),
-        ] {
-            let mut request = HeaderMap::new();
-            request.insert(IF_NONE_MATCH, HeaderValue::from_str(&header).unwrap());
-            assert_eq!(has(&request, &etag), expected, "{header}");
-            let answer = document(&request, "text/plain", Document::new("{}"), Caching::Never);
-            assert_eq!(answer.status() == StatusCode::NOT_MODIFIED, expected);
-            assert_eq!(answer.headers()[ETAG], etag.as_str());
-        }
-    }
-}

@@ -292,35 +292,3 @@ fn requested(
         false => Ok(Some(range)),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use hyper::header::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn ranges() {
-        let read = |text: &str| {
-            let mut request = HeaderMap::new();
-            request.insert(RANGE, HeaderValue::from_str(text).unwrap());
-            requested(&request, 100, "\"x\"")
-                .map(|range| range.map(|range| (range.start, range.end)))
-        };
-        for (text, expected) in [
-            ("bytes=0-", Ok(Some((0, 100)))),
-            ("bytes=10-19", Ok(Some((10, 20)))),
-            ("bytes=90-200", Ok(Some((90, 100)))),
-            ("bytes=-10", Ok(Some((90, 100)))),
-            ("bytes=-200", Ok(Some((0, 100)))),
-            ("bytes=100-", Err(NotSatisfiable)),
-            ("bytes=-0", Err(NotSatisfiable)),
-            ("bytes=20-10", Ok(None)),
-            ("bytes=0-1,3-4", Ok(None)),
-            ("lines=0-1", Ok(None)),
-            ("bytes=x-", Ok(None)),
-        ] {
-            assert_eq!(read(text), expected, "{text}");
-        }
-    }
-}

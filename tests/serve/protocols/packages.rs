@@ -63,6 +63,7 @@ fn parts(served: &Served) {
             ("bytes=1-9".to_owned(), None, Some((1, 10))),
             (format!("bytes={}-", size - 7), None, Some((size - 7, size))),
             ("bytes=-5".to_owned(), None, Some((size - 5, size))),
+            (format!("bytes=-{}", size + 1), None, Some((0, size))),
             ("bytes=0-".to_owned(), None, Some((0, size))),
             (
                 format!("bytes=3-{}", size + 99),
@@ -71,7 +72,9 @@ fn parts(served: &Served) {
             ),
             // The ETag of another package: the whole is sent.
             ("bytes=1-9".to_owned(), Some("\"sha256:00\""), None),
-            // Several parts and unknown units are ignored.
+            // Several parts, unknown units and what is no range are ignored.
+            ("bytes=20-10".to_owned(), None, None),
+            ("bytes=x-".to_owned(), None, None),
             ("bytes=0-1,4-5".to_owned(), None, None),
             ("lines=0-1".to_owned(), None, None),
         ] {
@@ -120,7 +123,9 @@ fn unchanged(served: &Served) {
     for path in paths("1.0.0") {
         let first = served.server.ask("HEAD", &path, &[]);
         let etag = first.header("etag").unwrap();
-        for (known, status) in [(etag, 304), ("*", 304), ("\"other\"", 200)] {
+        let (weak, list) = (format!("W/{etag}"), format!("\"other\", {etag}"));
+        let same = [etag, &weak, &list, "*"].map(|known| (known, 304));
+        for (known, status) in same.into_iter().chain([("\"other\"", 200)]) {
             for method in ["GET", "HEAD"] {
                 let headers = [("If-None-Match", known)];
                 let reply = served.server.ask(method, &path, &headers).is(status);
