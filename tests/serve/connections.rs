@@ -343,13 +343,13 @@ fn the_log_names_the_client_behind_a_proxy() {
     let asks = |server: &Server, forwarded: &[(&str, &str)]| {
         let close = [("Connection", "close")];
         let headers = [forwarded, &close].concat();
-        server.ask("GET", "/readyz", &headers).is(200);
+        server.ask("GET", "/healthz", &headers).is(200);
     };
     for more in [&["-v"][..], &["-v", "--format", "json"]] {
         for (server, has_proxy) in [(store.serve(more), true), (store.serve_tls(more), false)] {
             asks(&server, &[("X-Forwarded-For", NAMED)]);
             let log = server.stop();
-            let line = log.lines().find(|line| line.contains("/readyz")).unwrap();
+            let line = log.lines().find(|line| line.contains("/healthz")).unwrap();
             let named = match more {
                 ["-v"] => " to 127.0.0.1 (for 203.0.113.9)",
                 _ => "\"client\":\"127.0.0.1\",\"forwarded_for\":\"203.0.113.9\"",
