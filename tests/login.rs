@@ -9,6 +9,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
+use serde_json::{Value, json};
+
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Fault, Registry, matching};
 use crate::support::scene::{Run, Scene};
@@ -182,9 +184,11 @@ fn the_password_is_sent_only_to_a_server_that_requires_it() {
 fn results_are_documents() {
     let (scene, door) = (Scene::new(), Door::open(Manner::Basic));
     let run = login(&scene, &door.host, "hunter2", &["--format", "json", "-q"]).succeeds();
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let file = "[TMP]/.docker/config.json";
     assert_eq!(
-        run.stdout,
-        "{\n  \"schema\": 1,\n  \"registry\": \"[HOST]\",\n  \"status\": \"stored\",\n  \"file\": \"[TMP]/.docker/config.json\"\n}\n"
+        document,
+        json!({"schema": 1, "registry": "[HOST]", "status": "stored", "file": file})
     );
     assert_eq!(run.stderr, "");
 }
@@ -239,7 +243,7 @@ fn concurrent_logins_are_all_stored() {
         }
     });
     let text = fs::read_to_string(scene.path(".docker/config.json")).unwrap();
-    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["auths"].as_object().unwrap().len(), 8, "{text}");
     std::thread::scope(|scope| {
         for door in &doors {
