@@ -140,7 +140,7 @@ async fn locate(files: Files, request: &Request) -> Result<Release<File>, Proble
     })
 }
 
-/// The permissions to execute a file: those of its owner, group and others.
+/// The permissions to execute a file, for its owner, its group and others.
 const EXECUTABLE: u32 = 0o111;
 
 /// Reads the central directory of each zip as clients do, notes entries that clients handle badly, and warns of an executable that nobody may

@@ -76,7 +76,7 @@ pub(super) struct Arguments {
     existing: Existing,
     /// Which signatures, SBOMs and attestations of other tools come along
     ///
-    /// `known` are those of cosign, Sigstore and notation, and SBOMs in SPDX or CycloneDX. tfoci does not interpret them.
+    /// `known` means what cosign, Sigstore and notation attach, and SBOMs in SPDX or CycloneDX. tfoci does not interpret them.
     #[arg(long, value_enum, default_value_t, value_name = "WHICH", help_heading = DESTINATION)]
     referrers: Referrers,
     /// With `--rebuild-index`, copy only this platform; may be repeated

@@ -112,7 +112,7 @@ impl ProviderInstallationView {
         if include.is_empty() {
             let why = [
                 "Every provider comes from this mirror. A `direct` block beside it would offer",
-                "versions that the mirror lacks, and clients would fail to install them.",
+                "versions that are not in the mirror, and clients would fail to install them.",
             ];
             comments.extend(why.map(str::to_owned));
         }

@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     /// that the store no longer has. Versions that the constraints of an address leave out stay.
     ///
     /// While the store cannot be read, nothing is deleted. While a part of it cannot be read, or a layout in it is incomplete, no provider is
-    /// deleted as a whole. A version of which the store has lost or damaged a part stays.
+    /// deleted as a whole. A version stays if the store has lost or damaged a part of it.
     #[arg(long, help_heading = "Destination")]
     delete: bool,
     /// Verify and print the plan, but write nothing
@@ -244,7 +244,7 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
     })
 }
 
-/// The address of a provider in the place of the directory. Nobody names a directory by a path of three parts that begins with a host.
+/// The address of a provider where the directory is expected. Nobody names a directory by a path of three parts that begins with a host.
 fn address(directory: &Path) -> Option<String> {
     let text = directory.to_str()?;
     let (host, _) = text.split_once('/')?;

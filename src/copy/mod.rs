@@ -4,7 +4,7 @@
 //!    nothing more.
 //! 2. Of every other version tfoci **reads** every document. If one is missing or damaged, the version fails before any of it is written.
 //! 3. The packages and the evidence become a release, which is **verified** as in every command that reads from a store.
-//! 4. [`crate::publish`] writes what the destination lacks. If the version's tag is free there, it writes the index and the evidence
+//! 4. [`crate::publish`] writes what the destination does not have. If the version's tag is free there, it writes the index and the evidence
 //!    unchanged; if the tag refers to another index, it merges the two.
 //!
 //! # Why a version that differs is merged

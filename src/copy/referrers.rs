@@ -114,7 +114,7 @@ impl Journey<'_> {
         Ok(found.attached)
     }
 
-    /// A registry that lists referrers is only asked for those of the platform manifests if the version is new, or the index has some.
+    /// A registry that lists referrers is only asked for referrers of the platform manifests if the version is new, or the index has some.
     async fn read_attached(
         &self,
         index: &RawManifest,

@@ -274,7 +274,7 @@ impl<'a> Installer<'a> {
         self.deliver(&release, &at, &BTreeSet::new()).await
     }
 
-    /// Locks the directories, and looks for packages that clients would use instead of those of a version.
+    /// Locks the directories, and looks for packages that clients would use instead of the packages of a version.
     async fn ready(&self, provider: &ProviderAddr, version: &Version) -> Result<Held, Problem> {
         let locks = self.lock().await?;
         self.refuse_other_spellings(provider, version).await?;

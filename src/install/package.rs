@@ -16,7 +16,7 @@ use crate::publish::PackageBlob;
 pub(super) struct PackageInstallation<B> {
     pub(super) download: Download<B>,
     pub(super) place: Place,
-    /// Hashes of which the package must match one; any package is accepted if there are none.
+    /// The package must match one of these hashes; any package is accepted if there are none.
     pub(super) locked: Arc<BTreeSet<PackageHash>>,
     /// Whether a locked `h1` proves a package that is there. It does not replace a signature that the user requires: an attacker who can
     /// change the lock file could also have put the package there.

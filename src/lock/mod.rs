@@ -68,8 +68,8 @@ pub struct Options {
     pub h1: Platforms,
     /// The platforms whose packages are downloaded, if packages have to be.
     pub platforms: Platforms,
-    /// Whether an entry is locked for the platforms that it has, instead of the others. The `h1` are then those of the platforms of which it has
-    /// one, if any are wanted.
+    /// Whether an entry is locked for the platforms that it has, instead of the others. The `h1` are then for the platforms of which it
+    /// has one, if any are wanted.
     pub same: bool,
     /// Whether the user named these platforms. It is then an error if a version has no package for one of them.
     pub are_named: bool,
@@ -94,7 +94,7 @@ pub struct Needed {
     pub client: Client,
     /// The acceptable versions.
     pub admitted: VersionConstraints,
-    /// The constraints that the lock file states: those of the configuration.
+    /// The constraints that the lock file states: the constraints of the configuration.
     pub constraints: VersionConstraints,
     /// The lines of files, and the argument, that state the constraints.
     pub stated: Vec<String>,

@@ -38,7 +38,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// Packages of which only the lock file says that they are those of the release. Nothing new is recorded of them, except the `h1` of a
+    /// Packages that only the lock file calls packages of the release. Nothing new is recorded of them, except the `h1` of a
     /// locked zip.
     pub(super) fn by_lock(
         locked: &BTreeSet<PackageHash>,
@@ -128,7 +128,7 @@ fn proven<L>(
     if !is_trusted {
         return Ok((Claim::Unproven, BTreeSet::new()));
     }
-    // With those of manifests and other files, as without `--trust-store`.
+    // With the hashes of manifests and other files, as without `--trust-store`.
     let mut hashes = lines(release).unwrap_or_default();
     hashes.extend(release.packages.iter().filter_map(|package| package.zh()));
     Ok((Claim::Stated, hashes))
@@ -266,7 +266,7 @@ impl Journey<'_> {
             let hashed = platforms.filter(|platform| options.platforms.has(platform));
             only = needs_packages.then(|| hashed.collect());
             has_all_h1 = self.has_all_h1(&release);
-            // If the packages need not be hashed, only those count of which an `h1` is wanted.
+            // If the packages need not be hashed, only packages count whose `h1` is wanted.
             let wanted = match needs_packages {
                 true => &options.platforms,
                 false => &options.h1,
@@ -315,7 +315,7 @@ impl Journey<'_> {
         Ok(rule)
     }
 
-    /// Whether the lock file alone decides about packages: those of a source without signatures that are installed, if the user says nothing else.
+    /// Whether the lock file alone decides about packages: a source without signatures is installed from, and the user says nothing else.
     /// Clients ask for no more.
     fn is_by_lock(&self, found: &Found<'_>, locked: &BTreeSet<PackageHash>) -> bool {
         self.installer.is_some()

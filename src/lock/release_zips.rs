@@ -14,7 +14,7 @@ use crate::trust::{self, Checksums, ReleaseId, Verified};
 pub(super) struct ReleaseZips {
     /// Everything that its checksum document lists.
     pub(super) listed: BTreeSet<PackageHash>,
-    /// The zips among them and those of its packages, or the unpacked packages of a mirror.
+    /// The zips among them and the zips of its packages, or the unpacked packages of a mirror.
     pub(super) own: BTreeSet<(PackageHash, Platform)>,
     /// The zips of its packages.
     pub(super) packages: Vec<(Platform, Digest)>,
@@ -58,7 +58,7 @@ impl ReleaseZips {
     }
 
     /// Compares the release with the hashes in a lock file. It is the locked release if one of the locked zips is of it, and if it has no new zip
-    /// in the place of a locked one that its checksum document lacks. Otherwise the version was published again with other packages, which are
+    /// instead of a locked one that its checksum document does not have. Otherwise the version was published again with other packages, which are
     /// not added to the locked ones, even if a known key signed them. A platform that was added is no other package.
     ///
     /// # Errors

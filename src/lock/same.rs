@@ -1,4 +1,4 @@
-//! The platforms that a lock file has: those of the packages that have its hashes.
+//! The platforms that a lock file has: the platforms of the packages that have its hashes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,8 +45,8 @@ impl Journey<'_> {
         self.with(&options).record(entry, found).await
     }
 
-    /// The platforms whose packages of the locked version have these hashes. Packages are downloaded only for `h1` of which the `zh` do not tell
-    /// the platforms.
+    /// The platforms whose packages of the locked version have these hashes. Packages are downloaded only for an `h1` whose platform no `zh`
+    /// tells.
     async fn platforms_of(
         &self,
         entry: &Needed,

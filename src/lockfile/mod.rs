@@ -96,7 +96,7 @@ impl Client {
 impl LockFile {
     /// Adds a provider, or updates its entry.
     ///
-    /// The constraints become those of `entry`. Hashes of the same version stay; those of another version are removed.
+    /// The constraints become the ones of `entry`. Hashes of the same version stay; hashes of another version are removed.
     pub fn add(&mut self, provider: ProviderAddr, mut entry: LockedProvider) {
         let known = self.entries.remove(&provider);
         if let Some(known) = known.filter(|known| known.version == entry.version) {

@@ -98,7 +98,7 @@ impl VersionFilter {
         }
     }
 
-    /// The requested platforms that the version has, and those that it lacks.
+    /// The requested platforms that the version has, and the ones that it does not have.
     fn platforms_of(&self, available: &AvailableVersion) -> (Platforms, Vec<Platform>) {
         match (self.platforms.named(), &available.platforms) {
             (Some(wanted), Some(there)) => {

@@ -36,7 +36,7 @@ pub(super) struct Target<'a> {
     label: Option<String>,
     /// The newest and the oldest wanted version, if nothing seems to be missing.
     ends: Vec<Selected>,
-    /// Whether a platform manifest of them is gone, so that those of every present version are looked for.
+    /// Whether a platform manifest of them is gone, so that the manifests of every present version are looked for.
     lost_manifests: OnceCell<bool>,
     /// What was read of them before they are compared.
     looked: Mutex<BTreeMap<Version, Result<Option<Stored>, Problem>>>,
@@ -53,7 +53,7 @@ pub(super) struct Stored {
     pub(super) has_evidence: bool,
 }
 
-/// A version that the store lacks completely or in part.
+/// A version that the store does not have, or only in part.
 pub(super) struct Missing<'t> {
     pub(super) target: &'t Target<'t>,
     pub(super) stored: Option<Stored>,
@@ -119,7 +119,7 @@ impl<'a> Target<'a> {
         Tag::of_version(version).is_ok_and(|tag| self.tags.has(&tag))
     }
 
-    /// Reads a version from the store; `None` if the store lacks it, if everything is to be compared again, or if the artifact cannot be
+    /// Reads a version from the store; `None` if the store does not have it, if everything is to be compared again, or if the artifact cannot be
     /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         if self.ends.iter().any(|one| one.version() == version) {
@@ -414,7 +414,7 @@ impl Missing<'_> {
         has_any.then(|| self.target.present(version, stored, &self.read))
     }
 
-    /// Publishes the packages of a release that the store lacks.
+    /// Publishes the packages of a release that the store does not have.
     pub(super) async fn publish<B: BlobSource>(
         &self,
         release: Verified<Release<B>>,

@@ -51,7 +51,7 @@ pub enum Problem {
         platform: Platform,
         source: Box<Problem>,
     },
-    /// The store that a copy reads lacks a blob or manifest, or it is damaged.
+    /// A blob or manifest of the store that a copy reads is missing or damaged.
     #[error(transparent)]
     Unread(store::Error),
     /// A version has no package for any platform that clients know.
@@ -206,7 +206,7 @@ pub enum Problem {
     },
     #[error(transparent)]
     Spelling(#[from] super::spelling::Error),
-    /// A server keeps the documents of versions in memory, and those of this provider are too large together.
+    /// A server keeps the documents of versions in memory, and the documents of this provider are too large together.
     #[error(
         "the documents of this provider's versions are too large together\n  expected at most {limit} bytes"
     )]

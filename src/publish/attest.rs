@@ -112,7 +112,7 @@ pub(crate) fn is_attested(listed: &[Descriptor], meaning: &str) -> bool {
     meanings.any(|one| one == meaning)
 }
 
-/// The names and digests of the packages that the index has besides those of the release; `None` if the release does not cover one.
+/// The names and digests of the packages that the index has besides the packages of the release; `None` if the release does not cover one.
 async fn others<L>(
     release: &Verified<Release<L>>,
     index: &RawManifest,

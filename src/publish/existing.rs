@@ -109,7 +109,7 @@ impl ExistingEvidence {
         }))
     }
 
-    /// Whether the evidence of an edition replaces this one, and what to tell the user about it. `zips` are those of the index to write.
+    /// Whether the evidence of an edition replaces this one, and what to tell the user about it. `zips` are the zips of the index to write.
     ///
     /// | this one | the edition's | kept |
     /// | --- | --- | --- |
@@ -212,7 +212,7 @@ impl ExistingEvidence {
         }
     }
 
-    /// Whether a release has the key or the protocols of a manifest that this evidence lacks.
+    /// Whether a release has the key or the protocols of a manifest, and this evidence does not.
     fn lacks_what_is_in<B>(&self, release: &Verified<Release<B>>) -> bool {
         // What a manifest states is better than what was assumed without one.
         let is_assumed = self.protocols == Protocols::default();

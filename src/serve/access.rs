@@ -219,7 +219,7 @@ fn end_before(own: &CertificateDer<'_>, time: SystemTime) -> Option<SystemTime> 
     }
 }
 
-/// The configuration of TLS with a certificate and its key, and the certificate without those of its authorities.
+/// The configuration of TLS with a certificate and its key, and the certificate without its authorities.
 fn config(chain: &[u8], key: &[u8]) -> Result<(ServerConfig, CertificateDer<'static>), FileError> {
     let chain = CertificateDer::pem_slice_iter(chain).collect::<Result<Vec<_>, _>>();
     let chain = chain.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The limits of clients: rate, connections, and concurrent work.
 //!
-//! A client is an IPv4 address, or an IPv6 network of 64 bits, of which a host may use every address. Each may have half of what the server has,
+//! A client is an IPv4 address, or an IPv6 network of 64 bits, since a host may use every address of it. Each may have half of what the server has,
 //! so that one leaves the rest to others. Behind a proxy, which sends all clients from its address, only the limits of the server apply.
 
 use std::net::{IpAddr, Ipv6Addr};
@@ -132,7 +132,7 @@ impl Clients {
         Ok(permits.into())
     }
 
-    /// The free places of a client, and those of the server.
+    /// The free places of a client, and the free places of the server.
     fn free(&self, client: &Client) -> [(Arc<Semaphore>, Full); 2] {
         let (own, all) = (client.places.clone(), self.places.clone());
         [(own, Full::Client), (all, Full::Server)]
@@ -140,7 +140,7 @@ impl Clients {
 }
 
 impl Client {
-    /// The permit of a connection among those of its client; `None` if there are too many.
+    /// The permit of a connection of this client; `None` if there are too many.
     pub(super) fn connection(&self) -> Option<OwnedSemaphorePermit> {
         self.connections.clone().try_acquire_owned().ok()
     }

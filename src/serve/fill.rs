@@ -1,4 +1,4 @@
-//! Pull-through: mirrors a version that the store lacks from its origin while the client waits.
+//! Pull-through: mirrors a version that the store does not have from its origin while the client waits.
 //!
 //! The list of a provider then also has the versions that the origin offers. The first request for one of them starts
 //! [`mod@crate::mirror`] with the same policy as every other verification. Concurrent requests for a version share one run. If it takes longer than
@@ -98,7 +98,7 @@ impl FailedVersion {
     }
 }
 
-/// The free bytes of the disk of a path, and those of the whole disk; `None` if the system does not tell.
+/// The free bytes and all bytes of the disk of a path; `None` if the system does not tell.
 fn room(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     if let Ok(disk) = rustix::fs::statvfs(path) {
@@ -436,7 +436,7 @@ impl Fill {
     }
 }
 
-/// Another attempt would fail too: the origin lacks a file, or serves other bytes than it announces, or the policy refuses the version.
+/// Another attempt would fail too: the origin does not have a file, or serves other bytes than it announces, or the policy refuses the version.
 const DEFINITE: u32 = MOST_ANSWERS;
 /// The origin answered with an error.
 const ANSWER: u32 = 1;

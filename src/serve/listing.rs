@@ -37,7 +37,7 @@ pub struct ProviderListing {
     pub hidden: BTreeMap<Version, Arc<Problem>>,
     /// The versions that are mirrored from the origin when a client requests them: the newest of those that the origin offers.
     pub offered: BTreeSet<Version>,
-    /// The number of older versions of which only the tags were read, because only the page has asked for the provider.
+    /// The number of older versions whose tags alone were read, because only the page has asked for the provider.
     pub unread: usize,
     /// Versions that could not be mirrored lately. The log says why; visitors need not learn of files and hosts.
     pub failed: BTreeSet<Version>,
@@ -76,7 +76,7 @@ impl ProviderListing {
     }
 
     /// Reads a provider, or only its newest version. Versions of the old listing are reused unless a tag moved. Each version takes one of the
-    /// `read_permits` while it is read. A version whose documents do not fit beside those of the others is hidden.
+    /// `read_permits` while it is read. A version whose documents do not fit beside the others is hidden.
     ///
     /// # Errors
     /// The store cannot be read.

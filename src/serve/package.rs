@@ -46,7 +46,7 @@ const MOST_REMEMBERED: u64 = 10_000;
 /// Sends packages.
 #[derive(Clone)]
 pub(super) struct Packages {
-    /// Those of which all bytes were verified, by digest and file, and the state of the file then. Those of an OCI registry have no file.
+    /// The packages whose bytes were all verified, by digest and file, and the state of the file then. A package of an OCI registry has no file.
     verified: Cache<(Digest, Option<PathBuf>), Option<FileState>>,
     shared: Arc<Context>,
 }

@@ -50,7 +50,7 @@ pub(super) type Listing = CachedValue<ProviderListing>;
 /// The store and the lists that were read from it.
 pub(super) struct ServedStore {
     shared: Arc<Context>,
-    /// Mirrors versions that the store lacks.
+    /// Mirrors versions that the store does not have.
     pub(super) fill: Option<Arc<Fill>>,
     lists: Cached<ProviderAddr, ProviderListing>,
     /// The newest versions of providers that no client has requested, for the page.

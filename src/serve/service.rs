@@ -45,7 +45,7 @@ const LONGEST_LIST: Duration = Duration::from_secs(60);
 const LARGEST_FREE: u64 = 16 << 10;
 /// How long an answer waits for the store in total. Clients give up after 10 seconds.
 const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
-/// Why a version that the store lacks cannot be had with `--fill`.
+/// Why a version that the store does not have cannot be had with `--fill`.
 const NOT_MIRRORED: &str = ", and this server does not mirror it: its origin does not have it, or an option or a limit leaves it out";
 /// How long clients and proxies may cache a package: a year, as usual for content that never changes.
 const YEAR: Duration = Duration::from_secs(31_536_000);

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Host names are in punycode, as clients request them ([clients: network mirror requests](crate::clients#network-mirror-requests)). The
-//! documents are byte for byte those of `tofu providers mirror`. Only versions that verify are written.
+//! documents are byte for byte what `tofu providers mirror` writes. Only versions that verify are written.
 //!
 //! # The order of files
 //! Packages come first, then the document of their version, then `index.json`, and each is renamed to its path when it is complete. So at no

@@ -64,7 +64,7 @@ impl Site<'_> {
         self.finish_provider(provider, stored.as_ref());
     }
 
-    /// Deletes the published versions of a provider that lacks the required pin, or reports that they stay.
+    /// Deletes the published versions of a provider without the required pin, or reports that they stay.
     async fn without_pin(&self, from: &StoredProvider) {
         // While the store cannot be read, nothing is deleted.
         if self.delete
@@ -228,7 +228,7 @@ pub(super) fn finish(
     let Some(directory) = folder::open(root, provider)? else {
         return Ok(Vec::new());
     };
-    // The names of each version's files, the document first; and those of the packages that its document names.
+    // The names of each version's files, the document first; and the names of the packages that its document lists.
     let mut found = BTreeMap::<Version, (Vec<String>, BTreeSet<String>)>::new();
     for name in directory.names()? {
         if let Some(version) = documents::version_of(&name, provider.type_name()) {

@@ -43,7 +43,7 @@ pub enum Error {
         url: Shown,
         answer: String,
     },
-    /// A network mirror responded with 404: it lacks the provider, or the URL is wrong.
+    /// A network mirror responded with 404: it does not have the provider, or the URL is wrong.
     #[error("the mirror has no such provider\n  from {url}\n  answered 404{}", said(.answer))]
     NotServed { url: Shown, answer: String },
     /// A filesystem mirror does not have the provider.

@@ -250,7 +250,7 @@ fn check(path: &Path) -> Result<(), Error> {
 }
 
 impl FilesystemMirror {
-    /// The versions of which there are zips.
+    /// The versions that have zips.
     pub(super) fn available_versions(
         &self,
         provider: &ProviderAddr,

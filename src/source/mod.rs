@@ -202,7 +202,7 @@ pub struct ReleaseAnswer {
     pub reported: BTreeSet<PackageHash>,
 }
 
-/// Platforms without a package of which a source says nothing.
+/// Platforms without a package, where the source does not say why.
 pub fn unexplained(platforms: impl IntoIterator<Item = Platform>) -> BTreeMap<Platform, String> {
     let each = platforms.into_iter().map(|one| (one, String::new()));
     each.collect()

@@ -79,7 +79,7 @@ impl Plan {
         })
     }
 
-    /// Leaves out the providers of which nothing is copied.
+    /// Leaves out the providers that are excluded as a whole.
     pub(super) fn leave_out(&mut self, exclude: &[Exclusion]) {
         self.copying.retain(|copying| {
             let provider = &copying.wanted.selection.provider;

@@ -1,4 +1,4 @@
-//! The stores and sources in which providers are looked up: the one that `--from` names, or those of the client's CLI configuration.
+//! The stores and sources in which providers are looked up: the one that `--from` names, or the methods of the client's CLI configuration.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) struct Methods<'a> {
 type Selector = Option<InstallationMethod>;
 
 impl<'a> Methods<'a> {
-    /// The method that `--from` names, or those of the CLI configuration. `strangers` are hosts that only configurations name.
+    /// The method that `--from` names, or the methods of the CLI configuration. `strangers` are hosts that only configurations name.
     pub(super) fn new(
         from: Option<&str>,
         client: Option<Client>,

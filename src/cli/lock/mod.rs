@@ -89,7 +89,7 @@ pub(super) struct Arguments {
     /// tfoci also warns of a `zh` that belongs to no package of the release, because clients accept a package that matches it. With
     /// `--h1 --platform all`, it warns of such an `h1` too.
     ///
-    /// With `--require-pinned`, such a hash is a difference. An `h1` is a difference, too, if the store lacks the package to compare it with.
+    /// With `--require-pinned`, such a hash is a difference. An `h1` is a difference, too, if the store does not have the package to compare it with.
     ///
     /// A provider without an entry is a difference, and tfoci asks no host about it. That holds for what the configuration, test files or the
     /// local state require, and for packages in `terraform.d/plugins`.
@@ -105,7 +105,7 @@ pub(super) struct Arguments {
     /// otherwise the lock file says which client it is for. Take `trust.toml` and the key files from the protected branch, not from the
     /// change.
     ///
-    /// With `--require-pinned`, a downloaded module counts only if its source and version in `modules.json` are certainly those of the call:
+    /// With `--require-pinned`, a downloaded module counts only if its source and version in `modules.json` are certainly the same as in the call:
     /// tfoci refuses sources and versions that the client computes.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
@@ -174,7 +174,7 @@ pub(super) struct LockOptions {
 }
 
 impl LockOptions {
-    /// The options of the library. `platforms` are those of `--platform`.
+    /// The options of the library. `platforms` are what `--platform` says.
     pub(super) fn options(
         &self,
         h1: bool,

@@ -35,7 +35,7 @@ pub(super) struct Outcome<'a> {
     pub(super) session: &'a Session,
     pub(super) roots: &'a [Root],
     pub(super) results: Results,
-    /// The lock files of the roots, then those of directories that could not be read.
+    /// The lock files of the roots, then the lock files of directories that could not be read.
     pub(super) files: Vec<(PathBuf, FileResult)>,
 }
 
@@ -125,7 +125,7 @@ impl Outcome<'_> {
         self.warn_of_hashes(&version, locked, &directories.unwrap_or_default());
     }
 
-    /// Warns that the hashes of only some platforms are known. The lock file may have had those of other platforms before.
+    /// Warns that the hashes of only some platforms are known. The lock file may have had hashes of other platforms before.
     fn warn_of_others(&self, version: &Subject, locked: &Locked) {
         let Some(only) = &locked.only else {
             return;
@@ -223,7 +223,7 @@ impl Outcome<'_> {
             let hashes = entry.before.as_ref().map(|(_, hashes)| hashes);
             let mut h1 = one.packages.iter().filter_map(|one| one.h1.as_ref());
             let lacks = |h1: &PackageHash| hashes.is_none_or(|hashes| !hashes.contains(h1));
-            h1.any(lacks).then_some("no `h1` in it matches the installed package. Either it lacks this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one")
+            h1.any(lacks).then_some("no `h1` in it matches the installed package. Either it does not have this platform, and `tfoci lock --h1` with the same `--platform` adds it, or the package is not the locked one")
         })
     }
 

@@ -45,7 +45,7 @@ pub(in crate::cli) async fn update(
         session.warn_of_unmatched_in(&file.path, policy, roots.providers(), consequence);
     }
     compare(&mut roots, &request, session)?;
-    // The hosts that only configurations name: a stranger may have written these. The user names those of addresses.
+    // The hosts that only configurations name: a stranger may have written these. The user names the hosts in addresses.
     let strangers = roots.providers().filter(|_| request.providers.is_empty());
     let strangers: BTreeSet<&Hostname> = strangers.map(ProviderAddr::hostname).collect();
     let methods = Methods::new(request.from.as_deref(), client, &strangers, session)?;

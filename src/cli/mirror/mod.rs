@@ -113,7 +113,7 @@ pub(super) struct Arguments {
     dry_run: bool,
     /// Leave out of the results what is already present
     ///
-    /// Warnings about platforms that a version lacks are left out, too, once the version is present.
+    /// Warnings about platforms that a version does not have are left out, too, once the version is present.
     #[arg(long)]
     changed: bool,
     /// Write what changed and what failed into this file, too, in Markdown
@@ -247,7 +247,7 @@ fn pins<'a>(
     session: &'a Session,
 ) -> Pins<'a> {
     if !arguments.trust.key.is_empty() {
-        let text = "`--pin-new` pins no key, because `--key` names those of all providers";
+        let text = "`--pin-new` pins no key, because `--key` names the keys of all providers";
         session.printer.warning(text);
     }
     Pins::new(file, tasks, session, arguments.dry_run)

@@ -83,7 +83,7 @@ impl Log {
         };
         if let Some(registry) = registry.filter(has_none) {
             let text = format!(
-                "the store has no provider of {registry}, so the provider registry serves none, and the network mirror all; `--registry-host HOST` is for those of another host"
+                "the store has no provider of {registry}, so the provider registry serves none, and the network mirror all; `--registry-host HOST` names the host of the providers to serve"
             );
             self.event("no-registry", Tone::Plain, "Note", text);
         }

@@ -71,7 +71,7 @@ pub(super) struct Arguments {
     /// registry states it, if it is an https URL on another host or port than the registry. Otherwise tfoci sends the packages itself.
     #[arg(long, help_heading = "Store")]
     redirect: bool,
-    /// Mirror versions that the store lacks from their origins, when a client requests them
+    /// Mirror versions that the store does not have from their origins, when a client requests them
     ///
     /// The list of a provider then also has the releases of its origin; pre-releases are served only if the store has them. The first request
     /// for a version copies it into the store, verified by the same policy. If this takes longer than clients wait, they get 503 with

@@ -34,9 +34,9 @@ struct PackageStep {
     is_added: bool,
     /// The manifest to write; `None` if the repository has another tool's manifest for the same zip.
     manifest: Option<RawManifest>,
-    /// Whether the repository lacks the package or its manifest.
+    /// Whether the package or its manifest is not in the repository.
     is_missing: bool,
-    /// Whether to deliver the package. Packages may be equal, as those of a script for several platforms are: one is delivered.
+    /// Whether to deliver the package. Packages may be equal, as for a script that runs on several platforms: one is delivered.
     delivers: bool,
 }
 

@@ -50,7 +50,7 @@ pub enum Error {
     /// The folder has an armoured signature, which clients do not read, and none in binary.
     #[error("`{}` is a signature in text, which clients do not read\n  expected {} in binary", printable(.name), printable(.expected))]
     ArmouredSignature { name: String, expected: String },
-    /// The folder lacks a zip that the checksum document lists.
+    /// The checksum document lists a zip that is not in the folder.
     #[error("a zip of the checksum document is missing\n  expected {}", printable(.name))]
     ListedZipMissing { name: String },
     /// The folder has no zip for the requested platform.
