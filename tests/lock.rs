@@ -41,9 +41,10 @@ mod unpacked;
 
 use std::fs;
 
-use crate::support::origin::{Origin, Provider};
+use crate::support::origin::{Origin, Provider, Release};
+use crate::support::programs::has;
 use crate::support::release::ReleaseFolder;
-use crate::support::scene::{Run, Scene};
+use crate::support::scene::Scene;
 use tfoci::platform::Platform;
 
 /// The platforms of every release: this machine's, and one that no machine has.
@@ -62,20 +63,10 @@ fn folder(name: &str, version: &str) -> ReleaseFolder {
 fn origin() -> Origin {
     let all = platforms();
     let all = all.each_ref().map(String::as_str);
-    let versions = [
-        "0.9.0",
-        "1.0.0",
-        "1.0.1",
-        "1.1.0",
-        "1.2.0",
-        "2.0.0",
-        "2.1.0-beta.1",
-    ];
-    let demo = versions
-        .iter()
-        .fold(Provider::new("acme/demo"), |demo, version| {
-            demo.version(version, &all)
-        });
+    let versions = "0.9.0 1.0.0 1.0.1 1.1.0 1.2.0 2.0.0 2.1.0-beta.1".split(' ');
+    let demo = versions.fold(Provider::new("acme/demo"), |demo, version| {
+        demo.version(version, &all)
+    });
     let directories = ReleaseFolder::new("directories", "1.0.0");
     let directories = all.iter().fold(directories, |folder, platform| {
         folder.package(
@@ -87,6 +78,10 @@ fn origin() -> Origin {
             ],
         )
     });
+    let keyless = |name: &str| {
+        let release = Release::from(folder("keyless", "1.0.0")).keys(&[]);
+        Provider::new(name).release(release)
+    };
     Origin::of([
         demo,
         Provider::new("acme/other").version("3.1.4", &all),
@@ -99,13 +94,10 @@ fn origin() -> Origin {
             folder("sbom", "1.0.0")
                 .document(|text| format!("{text}{}  sbom.json\n", "AB".repeat(32))),
         ),
-        Provider::new("acme/bare").release(
-            crate::support::origin::Release::from(folder("bare", "1.0.0")).without_packages(),
-        ),
-        Provider::new("acme/keyless")
-            .release(crate::support::origin::Release::from(folder("keyless", "1.0.0")).keys(&[])),
-        Provider::new("hashicorp/keyless")
-            .release(crate::support::origin::Release::from(folder("keyless", "1.0.0")).keys(&[])),
+        Provider::new("acme/bare")
+            .release(Release::from(folder("bare", "1.0.0")).without_packages()),
+        keyless("acme/keyless"),
+        keyless("hashicorp/keyless"),
     ])
 }
 
@@ -129,8 +121,11 @@ fn given() -> (Origin, Scene) {
     (origin, scene)
 }
 
-fn tfoci(scene: &Scene, arguments: &str) -> Run {
-    scene.tfoci(arguments.split_whitespace())
+/// The clients that this machine has.
+fn clients() -> impl Iterator<Item = &'static str> {
+    ["terraform", "tofu"]
+        .into_iter()
+        .filter(|client| has(client))
 }
 
 /// A file that requires a provider in any version.

@@ -26,10 +26,8 @@ fn given_cache() -> Author {
 fn within(scene: Scene) -> Author {
     let author = Author::within(scene.env("TOKIO_WORKER_THREADS", "1"));
     author.with_pushed();
-    author.scene.write(
-        "project/main.tf",
-        "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n",
-    );
+    let required = super::any_version("acme/demo");
+    author.scene.write("project/main.tf", required);
     author
 }
 

@@ -1,9 +1,8 @@
 use crate::clients::run;
 use crate::support::origin::Origin;
-use crate::support::programs::has;
 use crate::support::scene::Scene;
 
-use super::{origin, platforms, read, scene};
+use super::{clients, origin, platforms, read, scene};
 
 const LOCK: &str = ".terraform.lock.hcl";
 
@@ -17,7 +16,7 @@ struct Case {
     platforms: usize,
     upgrade: bool,
     /// More arguments for tfoci.
-    more: Vec<&'static str>,
+    more: &'static str,
 }
 
 /// A project with this `required_providers`.
@@ -29,7 +28,7 @@ fn project(name: &str, required: &str) -> Case {
         modules: false,
         platforms: 1,
         upgrade: false,
-        more: Vec::new(),
+        more: "",
     }
 }
 
@@ -72,9 +71,9 @@ impl Case {
         self
     }
 
-    /// Accepts releases without keys.
-    fn allowing(mut self, pattern: &'static str) -> Self {
-        self.more.extend(["--allow-unsigned", pattern]);
+    /// Accepts releases without keys of a provider on the default host.
+    fn keyless(mut self) -> Self {
+        self.more = "--allow-unsigned registry.opentofu.org/hashicorp/keyless";
         self
     }
 
@@ -85,7 +84,7 @@ impl Case {
 
     /// Whether the client accepts the release: only OpenTofu accepts those without keys, and only on its default host.
     fn is_for(&self, client: &str) -> bool {
-        client == "tofu" || !self.more.contains(&"--allow-unsigned")
+        client == "tofu" || self.more.is_empty()
     }
 
     fn write(&self, scene: &Scene, directory: &str, origin: &Origin) {
@@ -116,31 +115,21 @@ impl Case {
         } else {
             let options = wanted.iter().map(|one| format!("-platform={one}"));
             let arguments = ["providers", "lock", "-no-color"].map(str::to_owned);
-            run(
-                scene,
-                &directory,
-                client,
-                arguments.into_iter().chain(options),
-            )
-            .succeeds();
+            let arguments = arguments.into_iter().chain(options);
+            run(scene, &directory, client, arguments).succeeds();
         }
-        let mut arguments = vec!["lock", "--h1", "--chdir", &ours, "--client", client];
-        wanted
+        let wanted: String = wanted
             .iter()
-            .for_each(|one| arguments.extend(["--platform", one]));
-        arguments.extend(self.upgrade.then_some("--upgrade"));
-        let more: Vec<String> = self
-            .more
-            .iter()
-            .map(|one| one.replace("[HOST]", origin.host()))
+            .map(|one| format!(" --platform {one}"))
             .collect();
-        arguments.extend(more.iter().map(String::as_str));
-        scene.tfoci(arguments).succeeds();
+        let upgrade = if self.upgrade { "--upgrade" } else { "" };
+        let arguments = format!("--chdir {ours} --client {client} {}", self.more);
+        let lock = format!("lock --h1 {arguments} {upgrade} {wanted}");
+        scene.line(lock).succeeds();
         let lock = |directory: &str| read(scene, &format!("{directory}/{LOCK}"));
         assert_eq!(lock(&ours), lock(&theirs), "{client}: {case}");
         let before = lock(&ours);
-        let check = ["lock", "--check", "--chdir", &ours, "--client", client];
-        let check = scene.tfoci(check.into_iter().chain(more.iter().map(String::as_str)));
+        let check = scene.line(format!("lock --check {arguments}"));
         assert_eq!(check.status, Some(0), "{client}: {case}: {}", check.stdout);
         assert_eq!(lock(&ours), before);
     }
@@ -211,8 +200,8 @@ fn cases() -> Vec<Case> {
         provider("[HOST]/acme/crlf"),
         provider("[HOST]/acme/sbom"),
         provider("[HOST]/acme/bare"),
-        provider("hashicorp/keyless").allowing("registry.opentofu.org/hashicorp/keyless"),
-        provider("hashicorp/keyless").named("keyless, two platforms").allowing("registry.opentofu.org/hashicorp/keyless").everywhere(),
+        provider("hashicorp/keyless").keyless(),
+        provider("hashicorp/keyless").named("keyless, two platforms").keyless().everywhere(),
         project("two providers, two platforms", two).everywhere(),
         project("two names of one provider", "a = { source = \"[HOST]/acme/demo\", version = \">= 1\" }\n    b = { source = \"[HOST]/acme/demo\", version = \"< 1.2\" }"),
         project("the default host", "null = \"~> 3.0\""),
@@ -236,10 +225,7 @@ fn clients_write_the_same_lock_file() {
     assert!(cases.len() >= 40, "{}", cases.len());
     let origin = origin();
     let scene = scene(&origin);
-    for client in ["terraform", "tofu"] {
-        if !has(client) {
-            continue;
-        }
+    for client in clients() {
         for (number, case) in cases.iter().enumerate() {
             if case.is_for(client) {
                 case.assert_same(number, client, &scene, &origin);
@@ -253,18 +239,16 @@ fn clients_write_the_same_lock_file() {
 fn without_providers_there_is_no_lock_file_as_after_init() {
     let scene = Scene::new();
     scene.write("project/main.tf", "locals {\n  a = 1\n}\n");
-    for client in ["terraform", "tofu"] {
-        if has(client) {
-            let directory = scene.path("project");
-            run(&scene, &directory, client, ["init", "-no-color"]).succeeds();
-            assert!(!scene.path(format!("project/{LOCK}")).exists(), "{client}");
-        }
+    for client in clients() {
+        let directory = scene.path("project");
+        run(&scene, &directory, client, ["init", "-no-color"]).succeeds();
+        assert!(!scene.path(format!("project/{LOCK}")).exists(), "{client}");
     }
     let line =
         format!(" Unchanged project/{LOCK}: no provider is required, so no file is needed\n");
     for command in ["lock --check", "lock", "install", "install --locked"] {
         let arguments = format!("{command} --chdir project");
-        let run = scene.tfoci(arguments.split(' ')).succeeds();
+        let run = scene.line(arguments).succeeds();
         assert_eq!(run.stderr, line, "{command}");
         assert!(!scene.path(format!("project/{LOCK}")).exists(), "{command}");
     }
@@ -275,10 +259,7 @@ fn without_providers_there_is_no_lock_file_as_after_init() {
 fn keyless_releases_of_other_hosts_are_refused() {
     let origin = origin();
     let scene = scene(&origin);
-    for client in ["terraform", "tofu"] {
-        if !has(client) {
-            continue;
-        }
+    for client in clients() {
         let case = provider("[HOST]/acme/keyless");
         case.write(&scene, client, &origin);
         let lock = ["providers", "lock", "-no-color"];

@@ -12,7 +12,7 @@ use crate::support::signer::Signer;
 
 use super::{origin, platforms, read, requiring, scene};
 
-const LOCK: &str = ".terraform.lock.hcl";
+const LOCK: &str = "project/.terraform.lock.hcl";
 
 /// A project that requires a provider of the origin.
 fn project(scene: &Scene, origin: &Origin, directory: &str, constraint: &str) {
@@ -28,22 +28,16 @@ fn given() -> (Origin, Scene) {
 }
 
 fn lock(scene: &Scene, arguments: &str) -> Run {
-    let all = format!("lock --chdir project {arguments}");
-    scene.tfoci(all.split_whitespace())
+    scene.line(format!("lock --chdir project {arguments}"))
 }
 
 #[test]
 fn an_empty_cli_configuration_is_none() {
     let (origin, scene) = given();
     let scene = scene.env("TF_CLI_CONFIG_FILE", "/dev/null");
-    let run = lock(&scene, "").succeeds();
-    assert!(!run.stderr.contains("/dev/null"), "{}", run.stderr);
-    assert!(read(&scene, &format!("project/{LOCK}")).contains("acme/demo"));
+    lock(&scene, "").succeeds().omits("/dev/null");
+    assert!(read(&scene, LOCK).contains("acme/demo"));
     drop(origin);
-}
-
-fn path(scene: &Scene) -> std::path::PathBuf {
-    scene.path(format!("project/{LOCK}"))
 }
 
 #[test]
@@ -60,22 +54,18 @@ fn four_requests_lock_every_platform() {
 fn a_file_that_is_up_to_date_is_not_touched() {
     let (_origin, scene) = given();
     lock(&scene, "").succeeds();
-    let before = fs::metadata(path(&scene)).unwrap();
+    let before = fs::metadata(scene.path(LOCK)).unwrap();
     assert_eq!(before.permissions().mode() & 0o777, 0o644);
-    let run = lock(&scene, "").succeeds();
-    assert!(run.stderr.contains(" Unchanged "), "{}", run.stderr);
-    let after = fs::metadata(path(&scene)).unwrap();
+    lock(&scene, "").succeeds().tells(" Unchanged ");
+    let after = fs::metadata(scene.path(LOCK)).unwrap();
     assert_eq!(
         (before.ino(), before.mtime_nsec()),
         (after.ino(), after.mtime_nsec())
     );
     lock(&scene, "--check").succeeds();
     // Comments do not make a difference.
-    let text = read(&scene, &format!("project/{LOCK}"));
-    scene.write(
-        format!("project/{LOCK}"),
-        text.replace("\n\n", "\n# mine\n\n"),
-    );
+    let text = read(&scene, LOCK);
+    scene.write(LOCK, text.replace("\n\n", "\n# mine\n\n"));
     lock(&scene, "--check").succeeds();
 }
 
@@ -84,9 +74,9 @@ fn a_difference_is_shown_and_exits_with_4() {
     let (origin, scene) = given();
     let run = lock(&scene, "--check").exits(4);
     let demo = origin.address("acme/demo");
-    assert!(run.stderr.contains(&demo), "{}", run.stderr);
+    run.tells(&demo);
     assert_eq!(origin.counters(), "");
-    assert!(!path(&scene).exists());
+    assert!(!scene.path(LOCK).exists());
     lock(&scene, "").succeeds();
     project(&scene, &origin, "project", "~> 1.1");
     let tree = judge::tree(&scene.path("project"));
@@ -101,8 +91,8 @@ fn a_difference_is_shown_and_exits_with_4() {
     let host = origin.host();
     let expected = format!(
         "\
---- project/{LOCK}
-+++ project/{LOCK}
+--- {LOCK}
++++ {LOCK}
 @@ -3,7 +3,7 @@
  
  provider \"{host}/acme/demo\" {{
@@ -126,14 +116,13 @@ fn a_locked_version_is_kept_until_an_upgrade() {
     lock(&scene, "").succeeds();
     project(&scene, &origin, "project", ">= 1.0");
     lock(&scene, "").succeeds();
-    let text = || read(&scene, &format!("project/{LOCK}"));
+    let text = || read(&scene, LOCK);
     assert!(text().contains("version     = \"1.0.0\""), "{}", text());
     project(&scene, &origin, "project", "~> 1.1");
     let run = lock(&scene, "").exits(4);
-    let said = "\n  expected ~> 1.1\n  received 1.0.0 ";
-    assert!(run.stderr.contains(said), "{}", run.stderr);
+    run.tells("\n  expected ~> 1.1\n  received 1.0.0 ");
     let upgrade = format!("{} --upgrade", origin.address("acme/demo"));
-    assert!(run.stderr.contains(&upgrade), "{}", run.stderr);
+    run.tells(&upgrade);
     assert!(text().contains("version     = \"1.0.0\""));
     lock(&scene, &upgrade).succeeds();
     assert!(text().contains("version     = \"1.2.0\""), "{}", text());
@@ -148,12 +137,12 @@ fn a_lock_file_that_clients_refuse_is_not_changed() {
         "provider \"example.com/a/b\" {\n  version = \"1.0\"\n}\n",
         "provider \"example.com/a/b\" {\n  version = \"1.0.0\"\n  hashes = []\n}\n",
     ] {
-        scene.write(format!("project/{LOCK}"), text);
+        scene.write(LOCK, text);
         let run = lock(&scene, "").exits(1);
-        for said in ["at line ", &format!("project/{LOCK}")] {
-            assert!(run.stderr.contains(said), "{}", run.stderr);
+        for said in ["at line ", LOCK] {
+            run.tells(said);
         }
-        assert_eq!(read(&scene, &format!("project/{LOCK}")), text);
+        assert_eq!(read(&scene, LOCK), text);
     }
 }
 
@@ -170,19 +159,16 @@ fn several_directories_request_each_provider_once() {
     );
     lock(&scene, "--chdir second --lock-file x.hcl").exits(2);
     lock(&scene, "--lock-file x.hcl").succeeds();
-    assert_eq!(
-        read(&scene, "x.hcl"),
-        read(&scene, &format!("project/{LOCK}"))
-    );
+    assert_eq!(read(&scene, "x.hcl"), read(&scene, LOCK));
 }
 
 #[test]
 fn a_link_is_replaced_and_its_target_stays() {
     let (_origin, scene) = given();
     scene.write("elsewhere", "");
-    symlink("../elsewhere", path(&scene)).unwrap();
+    symlink("../elsewhere", scene.path(LOCK)).unwrap();
     lock(&scene, "").succeeds();
-    assert!(path(&scene).symlink_metadata().unwrap().is_file());
+    assert!(scene.path(LOCK).symlink_metadata().unwrap().is_file());
     assert_eq!(read(&scene, "elsewhere"), "");
 }
 
@@ -192,24 +178,23 @@ fn concurrent_changes_of_the_file_are_kept_or_reported() {
     let (origin, scene) = given();
     let other = "\nprovider \"registry.example.com/acme/kept\" {\n  version = \"7.0.0\"\n}\n";
     let header = "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
-    let (file, text) = (path(&scene), format!("{header}{other}"));
+    let (file, text) = (scene.path(LOCK), format!("{header}{other}"));
     let write = move || fs::write(&file, &text).unwrap();
     origin.fault(1, asks("signature"), Fault::after(write));
     lock(&scene, "").succeeds();
-    let text = read(&scene, &format!("project/{LOCK}"));
+    let text = read(&scene, LOCK);
     assert!(text.starts_with(header), "{text}");
     assert!(
         text.contains("acme/kept") && text.contains("acme/demo"),
         "{text}"
     );
 
-    let (file, changed) = (path(&scene), text.replace("1.2.0", "1.1.0"));
+    let (file, changed) = (scene.path(LOCK), text.replace("1.2.0", "1.1.0"));
     let written = changed.clone();
     let write = move || fs::write(&file, &written).unwrap();
     origin.fault(1, asks("signature"), Fault::after(write));
-    let run = lock(&scene, "").exits(1);
-    assert!(run.stderr.contains(LOCK), "{}", run.stderr);
-    assert_eq!(read(&scene, &format!("project/{LOCK}")), changed);
+    lock(&scene, "").exits(1).tells(LOCK);
+    assert_eq!(read(&scene, LOCK), changed);
 }
 
 #[test]
@@ -224,7 +209,7 @@ fn nothing_is_written_if_a_provider_fails() {
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["files"][0]["status"], "failed");
     assert_eq!(document["providers"][0]["error"]["category"], "not_found");
-    assert!(!path(&scene).exists());
+    assert!(!scene.path(LOCK).exists());
 }
 
 /// Hashes that match no package are kept, as clients keep them, with a warning.
@@ -236,9 +221,9 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     project(&scene, &origin, "project", "1.0.0");
     lock(&scene, "").succeeds();
     let list = "  hashes = [\n";
-    let entry = read(&scene, &format!("project/{LOCK}"));
+    let entry = read(&scene, LOCK);
     let entry = entry.replace(list, &format!("{list}    \"{wrong}\",\n"));
-    scene.write(format!("project/{LOCK}"), entry);
+    scene.write(LOCK, entry);
     project(&scene, &origin, "project", "~> 1.0");
     let run = lock(&scene, "").succeeds();
     let warns = |run: &Run, hash: &str| {
@@ -260,26 +245,26 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["providers"][0]["strangers"][0], wrong);
     assert_eq!(document["files"][0]["status"], "differs");
-    let file = read(&scene, &format!("project/{LOCK}"));
+    let file = read(&scene, LOCK);
     let without = file.replace(&format!("    \"{wrong}\",\n"), "");
-    scene.write(format!("project/{LOCK}"), without);
+    scene.write(LOCK, without);
     lock(&scene, strict).succeeds();
-    scene.write(format!("project/{LOCK}"), file);
-    assert!(read(&scene, &format!("project/{LOCK}")).contains(&wrong));
+    scene.write(LOCK, file);
+    assert!(read(&scene, LOCK).contains(&wrong));
     // All `h1` hashes are known only if every package was unpacked.
     let planted = format!("h1:{}=", "A".repeat(43));
     lock(&scene, "--h1 --platform all").succeeds();
-    let file = read(&scene, &format!("project/{LOCK}")).replace(&wrong, &planted);
-    scene.write(format!("project/{LOCK}"), file);
+    let file = read(&scene, LOCK).replace(&wrong, &planted);
+    scene.write(LOCK, file);
     let said = lock(&scene, strict).succeeds().stderr;
     assert!(said.contains("   Warning 3 `h1` of "), "{said}");
     let run = lock(&scene, &format!("{strict} --h1 --platform all")).exits(4);
-    assert!(!run.stderr.contains(" `h1` of "), "{}", run.stderr);
+    run.omits(" `h1` of ");
     warns(&run, &planted);
     // A value that no package can have is said without any package.
     let long = format!("zh:{}", "0".repeat(65));
-    let file = read(&scene, &format!("project/{LOCK}")).replace(&planted, &long);
-    scene.write(format!("project/{LOCK}"), file);
+    let file = read(&scene, LOCK).replace(&planted, &long);
+    scene.write(LOCK, file);
     warns(&lock(&scene, strict).exits(4), &long);
     // Without `--check`, tfoci leaves such hashes where they are, as clients do.
     let run = lock(&scene, "--require-pinned --key acme.asc").succeeds();
@@ -296,7 +281,7 @@ fn an_h1_of_a_missing_package_is_not_passed_over() {
     let mirror = |platforms: &str| {
         let demo = format!("{host}/acme/demo@1.2.0");
         let arguments = format!("mirror {demo} --to oci-layout:store {platforms}");
-        scene.tfoci(arguments.split_whitespace()).succeeds();
+        scene.line(arguments).succeeds();
     };
     let [here, _] = platforms();
     mirror(&format!("--platform {here}"));
@@ -304,13 +289,13 @@ fn an_h1_of_a_missing_package_is_not_passed_over() {
     lock(&scene, strict).succeeds();
     lock(&scene, &format!("{strict} --check")).succeeds();
     let planted = format!("h1:{}=", "A".repeat(43));
-    let file = read(&scene, &format!("project/{LOCK}"));
+    let file = read(&scene, LOCK);
     let file = file.replacen(
         "  hashes = [\n",
         &format!("  hashes = [\n    \"{planted}\",\n"),
         1,
     );
-    scene.write(format!("project/{LOCK}"), file);
+    scene.write(LOCK, file);
     let relaxed = strict.replace(" --require-pinned", "");
     let run = lock(&scene, &format!("{relaxed} --check")).succeeds();
     let mut lines = run.stderr.lines();

@@ -12,15 +12,14 @@ use tfoci::hash::PackageHash;
 use crate::clients::run;
 use crate::support::judge;
 use crate::support::origin::{Origin, asks};
-use crate::support::programs::has;
 use crate::support::release::sha256;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 use crate::support::tls::Authority;
 
-use super::{origin, platforms, read, scene};
+use super::{clients, origin, platforms, read, scene};
 
-pub const LOCK: &str = ".terraform.lock.hcl";
+pub const LOCK: &str = "ours/.terraform.lock.hcl";
 
 /// A project that requires two providers.
 pub fn project(scene: &Scene, origin: &Origin, directory: &str) {
@@ -48,8 +47,7 @@ fn given() -> (Origin, Scene) {
 }
 
 pub fn install(scene: &Scene, arguments: &str) -> Run {
-    let all = format!("install --chdir ours {arguments}");
-    scene.tfoci(all.split_whitespace())
+    scene.line(format!("install --chdir ours {arguments}"))
 }
 
 /// The packages of a working directory. `tofu` leaves an empty file beside each, which it locks while it installs, and makes anew if it is gone.
@@ -61,36 +59,27 @@ pub fn providers(scene: &Scene, directory: &str) -> BTreeMap<String, String> {
 
 #[test]
 fn packages_are_where_clients_expect_them() {
-    for client in ["terraform", "tofu"] {
-        if !has(client) {
-            continue;
-        }
+    for client in clients() {
         let (origin, scene) = given();
         project(&scene, &origin, "theirs");
         let theirs = scene.path("theirs");
         run(&scene, &theirs, client, ["init", "-no-color"]).succeeds();
         install(&scene, &format!("--client {client}")).succeeds();
-        let lock = |directory: &str| read(&scene, &format!("{directory}/{LOCK}"));
-        assert_eq!(lock("ours"), lock("theirs"), "{client}");
-        assert_eq!(
-            providers(&scene, "ours"),
-            providers(&scene, "theirs"),
-            "{client}"
-        );
+        let theirs = read(&scene, "theirs/.terraform.lock.hcl");
+        assert_eq!(read(&scene, LOCK), theirs, "{client}");
+        let [ours, theirs] = ["ours", "theirs"].map(|directory| providers(&scene, directory));
+        assert_eq!(ours, theirs, "{client}");
     }
 }
 
 /// The origin is no longer available.
 #[test]
 fn clients_work_without_a_network_and_leave_the_lock_file() {
-    for client in ["terraform", "tofu"] {
-        if !has(client) {
-            continue;
-        }
+    for client in clients() {
         let (origin, scene) = given();
         install(&scene, &format!("--client {client}")).succeeds();
         drop(origin);
-        let before = read(&scene, &format!("ours/{LOCK}"));
+        let before = read(&scene, LOCK);
         let directory = scene.path("ours");
         let run = |arguments: &[&str]| run(&scene, &directory, client, arguments);
         // The client has found the packages and compared them with the lock file, and starts the scripts in them. On a busy machine it
@@ -101,7 +90,7 @@ fn clients_work_without_a_network_and_leave_the_lock_file() {
         let started = "terraform-provider-demo_v1.2.0 Mode: ";
         assert!(said.contains(started), "{said}");
         run(&["init", "-no-color", "-plugin-dir=.terraform/providers"]).succeeds();
-        assert_eq!(read(&scene, &format!("ours/{LOCK}")), before);
+        assert_eq!(read(&scene, LOCK), before);
     }
 }
 
@@ -109,17 +98,14 @@ fn clients_work_without_a_network_and_leave_the_lock_file() {
 fn installed_packages_are_not_downloaded_again() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
-    let (lock, tree) = (
-        read(&scene, &format!("ours/{LOCK}")),
-        providers(&scene, "ours"),
-    );
+    let (lock, tree) = (read(&scene, LOCK), providers(&scene, "ours"));
     origin.forget();
     let run = install(&scene, "--format json").succeeds();
     assert_eq!(origin.counters(), "1 discovery, 2 versions");
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["files"][0]["status"], "present");
     assert_eq!(document["providers"][0]["authentication"]["anchor"], "lock");
-    assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock);
+    assert_eq!(read(&scene, LOCK), lock);
     // A missing directory is restored, and nothing else is written.
     let here = &platforms()[0];
     let host = origin.host();
@@ -140,7 +126,7 @@ fn installed_packages_are_not_downloaded_again() {
 fn a_lock_file_decides_what_may_be_installed() {
     let (origin, scene) = given();
     install(&scene, "--locked").exits(4);
-    assert!(!scene.path(format!("ours/{LOCK}")).exists());
+    assert!(!scene.path(LOCK).exists());
     assert!(!scene.path("ours/.terraform").exists());
     let host = origin.host();
     for hash in [
@@ -150,10 +136,9 @@ fn a_lock_file_decides_what_may_be_installed() {
         let text = format!(
             "provider \"{host}/acme/demo\" {{\n  version = \"1.1.0\"\n  hashes = [\n    \"{hash}\",\n  ]\n}}\n"
         );
-        scene.write(format!("ours/{LOCK}"), &text);
-        let run = install(&scene, "").exits(3);
-        assert!(run.stderr.contains(hash), "{}", run.stderr);
-        assert_eq!(read(&scene, &format!("ours/{LOCK}")), text);
+        scene.write(LOCK, &text);
+        install(&scene, "").exits(3).tells(hash);
+        assert_eq!(read(&scene, LOCK), text);
         let place = scene.path(format!("ours/.terraform/providers/{host}/acme/demo/1.1.0"));
         assert!(!place.join(&platforms()[0]).exists());
     }
@@ -165,7 +150,7 @@ fn a_dry_run_and_a_data_directory() {
     let before = judge::tree(&scene.path("ours"));
     let run = install(&scene, "--dry-run").succeeds();
     let said = format!("Would copy {}/acme/demo 1.2.0   1 package, ", origin.host());
-    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    run.tells(&said);
     assert_eq!(judge::tree(&scene.path("ours")), before);
     let scene = scene.env("TF_DATA_DIR", "data");
     install(&scene, "").succeeds();
@@ -212,7 +197,7 @@ fn installed_packages_must_match_the_pinned_key_too() {
     }
     origin.forget();
     let run = install(&scene, "--key acme.asc").succeeds();
-    assert!(run.stderr.contains("(pinned)"), "{}", run.stderr);
+    run.tells("(pinned)");
     install(&scene, "--key stranger.asc").exits(3);
     install(&scene, "--key acme.asc --require-pinned --locked").succeeds();
 }
@@ -231,7 +216,7 @@ fn a_locked_package_that_the_pinned_key_did_not_sign_is_refused() {
     scene.write(format!("{package}/{name}"), content);
     let list = format!("{}  {name}\n", sha256(content.as_bytes()));
     let h1 = PackageHash::H1(Sha256::digest(list).into());
-    let lock = format!("ours/{LOCK}");
+    let lock = LOCK;
     let mut entries = read(&scene, &lock);
     let place = entries.find("acme/other").unwrap();
     let place = place + entries[place..].find("hashes = [\n").unwrap() + "hashes = [\n".len();
@@ -247,20 +232,17 @@ fn a_locked_package_that_the_pinned_key_did_not_sign_is_refused() {
         assert_eq!(judge::tree(&scene.path("ours")), before, "{arguments}");
     }
     // Without a pin, the lock file decides.
-    let said = install(&scene, "--locked").succeeds().stderr;
-    assert!(
-        said.contains("acme/other 3.1.4   1 package   unverified (lock)\n"),
-        "{said}"
-    );
+    let run = install(&scene, "--locked").succeeds();
+    run.tells("acme/other 3.1.4   1 package   unverified (lock)\n");
 }
 
 #[test]
 fn one_address_leaves_the_others_locked() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
-    let before = read(&scene, &format!("ours/{LOCK}"));
+    let before = read(&scene, LOCK);
     install(&scene, &origin.address("acme/other")).succeeds();
-    assert_eq!(read(&scene, &format!("ours/{LOCK}")), before);
+    assert_eq!(read(&scene, LOCK), before);
 }
 
 /// A checkout could lead the installation anywhere.
@@ -272,8 +254,7 @@ fn links_are_followed_only_if_the_user_names_them() {
         fs::create_dir_all(scene.path(format!("ours/{link}")).parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(scene.path("victim"), scene.path(format!("ours/{link}")))
             .unwrap();
-        let run = install(&scene, "").exits(1);
-        assert!(run.stderr.contains(&format!("ours/{link} ")));
+        install(&scene, "").exits(1).tells(format!("ours/{link} "));
         assert_eq!(fs::read_dir(scene.path("victim")).unwrap().count(), 0);
         let scene = scene.env("TF_DATA_DIR", ".terraform");
         install(&scene, "").succeeds();
@@ -301,7 +282,7 @@ fn packages_under_another_spelling_are_refused() {
         for arguments in ["", "--locked", "--dry-run"] {
             let run = install(&scene, arguments).exits(3);
             let said = format!("  expected {providers}/{meant}\n  received {providers}/{other}\n");
-            assert!(run.stderr.contains(&said), "{}", run.stderr);
+            run.tells(&said);
         }
         fs::remove_dir_all(scene_path).unwrap();
     }
@@ -312,25 +293,21 @@ fn packages_under_another_spelling_are_refused() {
 fn a_dry_run_says_what_a_locked_installation_does() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
-    let lock = read(&scene, &format!("ours/{LOCK}"));
+    let lock = read(&scene, LOCK);
     let dry_run = || install(&scene, "--locked --dry-run");
-    let said = dry_run().succeeds().stderr;
-    assert!(said.contains("   Present "), "{said}");
+    dry_run().succeeds().tells("   Present ");
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
     origin.forget();
     let said = dry_run().succeeds().stderr;
     assert!(said.contains("Would copy "), "{said}");
-    assert!(
-        said.contains(&format!(" Unchanged ours/{LOCK}\n")),
-        "{said}"
-    );
+    assert!(said.contains(&format!(" Unchanged {LOCK}\n")), "{said}");
     assert_eq!(origin.count(asks("package")), 0);
     // The lock file lacks a provider.
     let without = lock.split("provider ").next().unwrap();
-    scene.write(format!("ours/{LOCK}"), without);
+    scene.write(LOCK, without);
     dry_run().exits(4);
     assert!(!scene.path("ours/.terraform").exists());
-    assert_eq!(read(&scene, &format!("ours/{LOCK}")), without);
+    assert_eq!(read(&scene, LOCK), without);
 }
 
 /// Nobody reads the same error once for each provider.
@@ -340,11 +317,11 @@ fn one_cause_of_several_failures_is_one_error() {
     let ca = Authority::new("others").write(&scene, "others.pem");
     let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
     for command in ["lock", "install"] {
-        let run = scene.tfoci([command, "--chdir", "ours", "--format", "json"]);
+        let run = scene.line(format!("{command} --chdir ours --format json"));
         let run = run.exits(1);
         assert_eq!(run.stderr.matches("error: ").count(), 1, "{}", run.stderr);
         let other = format!("1 more failed in the same way at {}", origin.host());
-        assert!(run.stderr.contains(&other), "{}", run.stderr);
+        run.tells(&other);
         let document: Value = serde_json::from_str(&run.stdout).unwrap();
         let failed = document["providers"].as_array().unwrap().iter();
         assert_eq!(failed.filter(|one| one["error"].is_object()).count(), 2);

@@ -8,7 +8,7 @@ use crate::support::author::Author;
 use crate::support::origin::{Fault, asks};
 use crate::support::scene::Run;
 
-use super::{given, platforms, read, requiring, tfoci};
+use super::{given, platforms, read, requiring};
 
 #[track_caller]
 fn document(run: &Run) -> Value {
@@ -32,7 +32,7 @@ fn constraints_are_named_with_file_and_line() {
         "a/m/p.tf",
         "\n\n\nprovider \"x\" {\n  version = \"!= 1.1.0\"\n}\n",
     );
-    let run = tfoci(&scene, "lock --chdir a --format json").exits(1);
+    let run = scene.line("lock --chdir a --format json").exits(1);
     let demo = origin.address("acme/demo");
     let lines = [
         demo.as_str(),
@@ -50,24 +50,24 @@ fn constraints_are_named_with_file_and_line() {
         "{{\"terraform\":{{\"required_providers\":{{\"x\":{{\"source\":\"{demo}\",\"version\":\"< 2\"}}}}}}}}"
     );
     scene.write("b/main.tf.json", json);
-    let run = tfoci(&scene, &format!("lock --chdir b {demo}@>=2")).exits(1);
+    let run = scene.line(format!("lock --chdir b {demo}@>=2")).exits(1);
     says(&run, &[" b/main.tf.json (< 2)\n", "argument (>=2)\n"]);
 
     // The locked version does not satisfy a constraint.
     scene.write("c/versions.tf", requiring(&origin, "acme/demo", "1.0.0"));
-    tfoci(&scene, "lock --chdir c").succeeds();
+    scene.line("lock --chdir c").succeeds();
     scene.write("c/versions.tf", requiring(&origin, "acme/demo", "~> 1.1"));
     for arguments in ["lock", "lock --check", "install --locked"] {
-        let run = tfoci(&scene, &format!("{arguments} --chdir c")).exits(4);
+        let run = scene.line(format!("{arguments} --chdir c")).exits(4);
         says(&run, &["1.0.0", " c/versions.tf:3 (~> 1.1)\n"]);
     }
-    let run = tfoci(&scene, "lock --chdir c").exits(4);
+    let run = scene.line("lock --chdir c").exits(4);
     says(&run, &[&format!("\nhint: `tfoci lock {demo} --upgrade`")]);
 
     // The origin does not have the provider.
     scene.write("d/versions.tf", requiring(&origin, "acme/none", ">= 1"));
     for arguments in ["lock", "install"] {
-        let run = tfoci(&scene, &format!("{arguments} --chdir d")).exits(1);
+        let run = scene.line(format!("{arguments} --chdir d")).exits(1);
         says(
             &run,
             &[" d/versions.tf:3 (>= 1)\n", "d/.terraform.lock.hcl"],
@@ -88,7 +88,7 @@ fn at_most_ten_statements_are_named() {
     let calls: String = calls.collect();
     scene.write("a/calls.tf", calls);
     scene.write("a/main.tf", requiring(&origin, "acme/demo", ">= 9"));
-    let run = tfoci(&scene, "lock --chdir a").exits(1);
+    let run = scene.line("lock --chdir a").exits(1);
     assert_eq!(run.stderr.matches(" required by a/").count(), 10);
     says(&run, &[" 2 more "]);
 }
@@ -98,7 +98,7 @@ fn at_most_ten_statements_are_named() {
 fn a_huge_file_is_refused_by_name() {
     let (_origin, scene) = given();
     scene.write("a/huge.tf", "#".repeat((4 << 20) + 1));
-    let run = tfoci(&scene, "lock --chdir a").exits(1);
+    let run = scene.line("lock --chdir a").exits(1);
     says(&run, &["a/huge.tf", "4194304", "4194305"]);
 }
 
@@ -112,7 +112,7 @@ fn one_broken_directory_does_not_stop_the_others() {
     scene.write("e/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
     scene.write("e/.terraform.lock.hcl", "<<<<<<< HEAD\n");
     let all = "lock --chdir a --chdir b --chdir c --chdir d --chdir e";
-    let run = tfoci(&scene, all).exits(1);
+    let run = scene.line(all).exits(1);
     let demo = origin.address("acme/demo");
     for locked in ["1.2.0   a, d   ", "1.0.1   c   "] {
         says(&run, &[&format!(" Locked {demo} {locked}")]);
@@ -120,7 +120,7 @@ fn one_broken_directory_does_not_stop_the_others() {
     assert_eq!(run.stderr.matches(" Wrote ").count(), 3, "{}", run.stderr);
     assert!(read(&scene, "d/.terraform.lock.hcl").contains("1.2.0"));
     assert!(!scene.path("b/.terraform.lock.hcl").exists());
-    let run = tfoci(&scene, &format!("{all} --check --format json")).exits(1);
+    let run = scene.line(format!("{all} --check --format json")).exits(1);
     let document = document(&run);
     let files = document["files"].as_array().unwrap();
     let statuses: Vec<_> = files.iter().map(|file| file["status"].as_str()).collect();
@@ -129,10 +129,10 @@ fn one_broken_directory_does_not_stop_the_others() {
     assert_eq!(files[3]["path"], "b/.terraform.lock.hcl");
     assert!(files[3]["error"]["message"].is_string(), "{document}");
     // A wrong argument fails all directories.
-    tfoci(&scene, &format!("{all} a/b/c/d")).exits(2);
+    scene.line(format!("{all} a/b/c/d")).exits(2);
     // With one directory, messages do not name it.
-    let run = tfoci(&scene, "lock --upgrade --chdir a").succeeds();
-    assert!(!run.stderr.contains("   a   "), "{}", run.stderr);
+    let run = scene.line("lock --upgrade --chdir a").succeeds();
+    run.omits("   a   ");
 }
 
 #[test]
@@ -147,32 +147,34 @@ fn a_provider_without_an_installation_method_fails_its_directory_only() {
         "{hosts}provider_installation {{\n  direct {{\n    include = [\"{host}/*/*\"]\n  }}\n}}\n"
     );
     scene.write("client.tfrc", only);
-    let run = tfoci(&scene, "lock --chdir a --chdir b").exits(1);
+    let run = scene.line("lock --chdir a --chdir b").exits(1);
     says(&run, &["example.com/acme/demo\n  in [TMP]/client.tfrc\n"]);
     assert!(scene.path("a/.terraform.lock.hcl").exists());
     assert!(!scene.path("b/.terraform.lock.hcl").exists());
-    tfoci(&scene, "lock --chdir b").exits(1);
+    scene.line("lock --chdir b").exits(1);
 }
 
 #[test]
 fn a_check_reports_locked_providers_that_are_not_required() {
     let (origin, scene) = given();
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
-    tfoci(&scene, "lock --chdir a").succeeds();
+    scene.line("lock --chdir a").succeeds();
     let entry = "\nprovider \"registry.example.com/acme/zz\" {\n  version = \"7.0.0\"\n}\n";
     let text = read(&scene, "a/.terraform.lock.hcl") + entry;
     scene.write("a/.terraform.lock.hcl", &text);
     let said = "Warning a/.terraform.lock.hcl locks registry.example.com/acme/zz";
     for arguments in ["lock --check", "lock"] {
-        let run = tfoci(&scene, &format!("{arguments} --chdir a")).succeeds();
+        let run = scene.line(format!("{arguments} --chdir a")).succeeds();
         says(&run, &[said]);
     }
     assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text);
-    let run = tfoci(&scene, "install --chdir a --locked").exits(4);
+    let run = scene.line("install --chdir a --locked").exits(4);
     says(&run, &["registry.example.com/acme/zz"]);
     let demo = origin.address("acme/demo");
-    let run = tfoci(&scene, &format!("lock --chdir a --check {demo}")).succeeds();
-    assert!(!run.stderr.contains(said), "{}", run.stderr);
+    let run = scene
+        .line(format!("lock --chdir a --check {demo}"))
+        .succeeds();
+    run.omits(said);
 }
 
 /// The bytes come from an origin, so no store is damaged.
@@ -182,13 +184,13 @@ fn a_bad_package_is_reported_as_the_origins_failure() {
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "1.0.0"));
     origin.always(asks("package"), Fault::wrong_bytes());
     for command in ["lock --h1 --chdir a", "install --chdir a"] {
-        let run = tfoci(&scene, command).exits(3);
+        let run = scene.line(command).exits(3);
         let (demo, here) = (origin.address("acme/demo"), &platforms()[0]);
         says(
             &run,
             &[&format!("{demo} 1.0.0 {here} ({}): ", origin.host())],
         );
-        assert!(!run.stderr.contains("store"), "{}", run.stderr);
+        run.omits("store");
         assert!(!scene.path("a/.terraform.lock.hcl").exists());
     }
 }
@@ -198,9 +200,9 @@ fn a_bad_package_is_reported_as_the_origins_failure() {
 fn install_locked_requires_the_h1_hashes_that_clients_check() {
     let (origin, scene) = given();
     let lock = "a/.terraform.lock.hcl";
-    let installing = |more: &str| tfoci(&scene, &format!("install --chdir a --locked {more}"));
+    let installing = |more: &str| scene.line(format!("install --chdir a --locked {more}"));
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
-    tfoci(&scene, "lock --chdir a").succeeds();
+    scene.line("lock --chdir a").succeeds();
     let text = read(&scene, lock);
     assert!(!text.contains("h1:"), "{text}");
     for client in ["terraform", "tofu"] {
@@ -224,17 +226,18 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     assert_eq!(read(&scene, lock), text);
     // Only the packages show to which platform an `h1` belongs.
     let [_, other] = platforms();
-    tfoci(&scene, &format!("lock --h1 --chdir a --platform {other}")).succeeds();
+    scene
+        .line(format!("lock --h1 --chdir a --platform {other}"))
+        .succeeds();
     let text = read(&scene, lock);
     let run = installing("").exits(4);
     says(&run, &["   Differs a/.terraform.lock.hcl"]);
-    assert!(!run.stderr.contains("-plugin-dir"), "{}", run.stderr);
+    run.omits("-plugin-dir");
     let found = document(&installing("--format json").exits(4));
     assert_eq!(found["files"][0]["status"], "differs");
     assert_eq!(read(&scene, lock), text);
-    tfoci(&scene, "lock --h1 --chdir a").succeeds();
-    let run = installing("").succeeds();
-    assert!(!run.stderr.contains("Differs"), "{}", run.stderr);
+    scene.line("lock --h1 --chdir a").succeeds();
+    installing("").succeeds().omits("Differs");
     let text = read(&scene, lock);
 
     // Missing and surplus entries are still differences, unless addresses select others.
@@ -309,7 +312,7 @@ fn a_locked_version_that_is_withdrawn() {
         scene.write("a/main.tf", required);
         let entry = format!("provider \"{provider}\" {{\n  version = \"9.0.0\"\n}}\n");
         scene.write("a/.terraform.lock.hcl", &entry);
-        let run = tfoci(&scene, &format!("lock --chdir a {arguments}")).exits(1);
+        let run = scene.line(format!("lock --chdir a {arguments}")).exits(1);
         says(&run, &[&format!("{provider} 9.0.0 (")]);
         let (_, hint) = run.stderr.split_once("\nhint: ").unwrap();
         let upgrade = format!("`tfoci lock {provider} --upgrade`");

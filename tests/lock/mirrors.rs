@@ -37,10 +37,10 @@ fn a_mirror_gives_what_is_locked() {
     // Nothing is locked.
     arrives("", 3);
     arrives("--trust-store", 0);
-    let lock = read(&scene, &format!("ours/{LOCK}"));
+    let lock = read(&scene, LOCK);
     for arguments in ["", "--locked"] {
         arrives(arguments, 0);
-        assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock, "{arguments}");
+        assert_eq!(read(&scene, LOCK), lock, "{arguments}");
     }
     // A lock file is no signature.
     let said = arrives("--locked --key acme.asc", 3);
@@ -52,10 +52,10 @@ fn a_mirror_gives_what_is_locked() {
         _ => format!("{line}\n"),
     });
     let others: String = others.collect();
-    scene.write(format!("ours/{LOCK}"), &others);
+    scene.write(LOCK, &others);
     for arguments in ["", "--locked"] {
         arrives(arguments, 3);
-        assert_eq!(read(&scene, &format!("ours/{LOCK}")), others, "{arguments}");
+        assert_eq!(read(&scene, LOCK), others, "{arguments}");
     }
 }
 
@@ -65,10 +65,10 @@ fn a_mirror_adds_no_hash_to_the_lock_file() {
     let (origin, scene, mirror) = given();
     let here = &platforms()[0];
     install(&scene, &format!("{mirror} --trust-store --platform all")).succeeds();
-    let lock = read(&scene, &format!("ours/{LOCK}"));
+    let lock = read(&scene, LOCK);
     let hashes = format!("archives/{here}/hashes");
     let stated = serde_json::json!([format!("zh:{}", "0".repeat(64))]);
     origin.always(asks("mirror-version"), lie::says(&hashes, stated));
     install(&scene, &format!("{mirror} --platform all")).succeeds();
-    assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock);
+    assert_eq!(read(&scene, LOCK), lock);
 }

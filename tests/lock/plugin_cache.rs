@@ -11,13 +11,10 @@ use rustix::fs::{FlockOperation, fcntl_lock};
 use crate::clients::run;
 use crate::support::judge;
 use crate::support::origin::{Origin, asks};
-use crate::support::programs::has;
-use crate::support::scene::{Run, Scene};
+use crate::support::scene::Scene;
 
-use super::installs::project;
-use super::{origin, platforms, read, scene};
-
-const LOCK: &str = ".terraform.lock.hcl";
+use super::installs::{LOCK, install, project};
+use super::{clients, origin, platforms, read, scene};
 
 /// A cache that is empty, and a project that requires two providers.
 fn given() -> (Origin, Scene) {
@@ -28,11 +25,6 @@ fn given() -> (Origin, Scene) {
     let scene = scene.env("TF_PLUGIN_CACHE_DIR", cache.to_str().unwrap());
     project(&scene, &origin, "ours");
     (origin, scene)
-}
-
-fn install(scene: &Scene, arguments: &str) -> Run {
-    let all = format!("install --chdir ours {arguments}");
-    scene.tfoci(all.split_whitespace())
 }
 
 /// The path of `acme/other` in a cache or in the providers of a project.
@@ -61,10 +53,7 @@ pub fn has_link(path: &Path) -> bool {
 
 #[test]
 fn clients_accept_the_cache_and_the_packages() {
-    for client in ["terraform", "tofu"] {
-        if !has(client) {
-            continue;
-        }
+    for client in clients() {
         let (origin, scene) = given();
         install(&scene, &format!("--client {client}")).succeeds();
         assert!(!has_link(&scene.path("ours/.terraform/providers")));
@@ -85,7 +74,7 @@ fn clients_accept_the_cache_and_the_packages() {
         }
         let providers = |name: &str| files(&theirs.path(format!("{name}/.terraform")));
         assert_eq!(providers("ours"), providers("theirs"), "{client}");
-        let lock = |name: &str| read(&theirs, &format!("{name}/{LOCK}"));
+        let lock = |name: &str| read(&theirs, &format!("{name}/.terraform.lock.hcl"));
         assert_eq!(lock("ours"), lock("theirs"), "{client}");
 
         let directory = theirs.path("ours");
@@ -106,15 +95,12 @@ fn clients_accept_the_cache_and_the_packages() {
 /// Clients do not download again what tfoci put into the cache. OpenTofu does not even request the list of versions.
 #[test]
 fn clients_use_the_cache_that_tfoci_has_filled() {
-    for client in ["terraform", "tofu"] {
-        if !has(client) {
-            continue;
-        }
+    for client in clients() {
         let (origin, scene) = given();
         install(&scene, &format!("--client {client}")).succeeds();
         project(&scene, &origin, "other");
-        let lock = read(&scene, &format!("ours/{LOCK}"));
-        scene.write(format!("other/{LOCK}"), &lock);
+        let lock = read(&scene, LOCK);
+        scene.write("other/.terraform.lock.hcl", &lock);
         origin.forget();
         let directory = scene.path("other");
         let init = run(&scene, &directory, client, ["init", "-no-color"]).succeeds();
@@ -122,7 +108,7 @@ fn clients_use_the_cache_that_tfoci_has_filled() {
         assert!(init.stdout.contains(said), "{}", init.stdout);
         assert_eq!(origin.count(asks("package")), 0);
         assert_eq!(origin.count(asks("download")), 0);
-        assert_eq!(read(&scene, &format!("other/{LOCK}")), lock);
+        assert_eq!(read(&scene, "other/.terraform.lock.hcl"), lock);
         drop(origin);
         if client == "tofu" {
             fs::remove_dir_all(scene.path("other/.terraform")).unwrap();
@@ -131,7 +117,7 @@ fn clients_use_the_cache_that_tfoci_has_filled() {
         // Terraform always requests the list of versions, unless all providers are in a directory.
         let all = ["init", "-no-color", "-plugin-dir=.terraform/providers"];
         run(&scene, &directory, client, all).succeeds();
-        assert_eq!(read(&scene, &format!("other/{LOCK}")), lock);
+        assert_eq!(read(&scene, "other/.terraform.lock.hcl"), lock);
     }
 }
 
@@ -139,28 +125,26 @@ fn clients_use_the_cache_that_tfoci_has_filled() {
 fn a_locked_package_in_the_cache_is_shared_and_not_downloaded() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
-    let lock = read(&scene, &format!("ours/{LOCK}"));
+    let lock = read(&scene, LOCK);
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
     origin.forget();
     install(&scene, "--dry-run").succeeds();
     assert!(!scene.path("ours/.terraform").exists());
-    let run = install(&scene, "").succeeds();
-    assert!(run.stderr.contains("Installed"), "{}", run.stderr);
+    install(&scene, "").succeeds().tells("Installed");
     let [ours, cached] = [
         installed(&scene, &origin),
         scene.path("cache").join(package(&origin)),
     ]
     .map(|package| package.join("README.md").metadata().unwrap());
     assert_eq!(ours.ino(), cached.ino());
-    let run = install(&scene, "").succeeds();
-    assert!(run.stderr.contains("Present"), "{}", run.stderr);
+    install(&scene, "").succeeds().tells("Present");
     assert_eq!(origin.count(asks("package")), 0);
-    assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock);
+    assert_eq!(read(&scene, LOCK), lock);
     // Without a lock file nothing proves it, so it is downloaded and compared.
-    fs::remove_file(scene.path(format!("ours/{LOCK}"))).unwrap();
+    fs::remove_file(scene.path(LOCK)).unwrap();
     install(&scene, "").succeeds();
     assert_eq!(origin.count(asks("package")), 2);
-    assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock);
+    assert_eq!(read(&scene, LOCK), lock);
 }
 
 #[test]
@@ -207,8 +191,7 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
     // An altered package in the cache is not used and not replaced: OpenTofu refuses it too.
     fs::remove_dir_all(&path).unwrap();
     fs::write(in_cache.join("README.md"), "altered").unwrap();
-    let run = install(&scene, "").exits(3);
-    assert!(run.stderr.contains("cache"), "{}", run.stderr);
+    install(&scene, "").exits(3).tells("cache");
     assert!(!path.exists());
     assert_eq!(
         fs::read_to_string(in_cache.join("README.md")).unwrap(),
@@ -228,13 +211,12 @@ fn the_configuration_of_clients_names_the_cache() {
     install(&scene, "").succeeds();
     assert!(scene.path("cache").join(package(&origin)).is_dir());
     // Every line of the signed document, not only the `h1` that such clients record.
-    assert!(read(&scene, &format!("ours/{LOCK}")).contains("zh:"));
+    assert!(read(&scene, LOCK).contains("zh:"));
 
     // If the cache does not exist, clients continue without it.
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
     let scene = scene.env("TF_PLUGIN_CACHE_DIR", "/nowhere");
-    let run = install(&scene, "").succeeds();
-    assert!(run.stderr.contains(" /nowhere "), "{}", run.stderr);
+    install(&scene, "").succeeds().tells(" /nowhere ");
     assert!(installed(&scene, &origin).is_dir());
 }
 

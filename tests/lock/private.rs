@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::origin::Origin;
 use crate::support::scene::Scene;
 
-use super::{any_version, origin, read, scene, tfoci};
+use super::{any_version, origin, read, scene};
 
 /// A project that requires a provider of the origin, which is on this machine. No option allows that.
 fn given() -> (Origin, Scene) {
@@ -25,10 +25,9 @@ fn a_private_host_is_not_asked_without_consent() {
         "lock --from origin",
         "lock --h1 --upgrade",
     ] {
-        let run = tfoci(&scene, &format!("{command} --chdir a")).exits(1);
-        let allow = format!("`--allow-private {host}`");
-        assert!(run.stderr.contains(&allow), "{}", run.stderr);
-        assert!(!run.stderr.contains("a/main.tf:3"), "{}", run.stderr);
+        let run = scene.line(format!("{command} --chdir a")).exits(1);
+        run.tells(format!("`--allow-private {host}`"));
+        run.omits("a/main.tf:3");
         assert_eq!(origin.counters(), "", "{command}");
         assert!(!scene.path("a/.terraform.lock.hcl").exists());
     }
@@ -45,14 +44,14 @@ fn naming_a_private_host_is_consent() {
         format!("--default-host {host}"),
         demo,
     ] {
-        tfoci(&scene, &format!("lock --chdir a {consent}")).succeeds();
+        scene.line(format!("lock --chdir a {consent}")).succeeds();
         fs::remove_file(scene.path("a/.terraform.lock.hcl")).unwrap();
     }
     let configuration = read(&scene, "client.tfrc");
     let token = format!("credentials \"{host}\" {{\n  token = \"x\"\n}}\n");
     for block in [token, origin.host_block(host)] {
         scene.write("client.tfrc", format!("{configuration}{block}"));
-        tfoci(&scene, "lock --chdir a").succeeds();
+        scene.line("lock --chdir a").succeeds();
         fs::remove_file(scene.path("a/.terraform.lock.hcl")).unwrap();
     }
     scene.write("client.tfrc", &configuration);
@@ -66,18 +65,22 @@ fn naming_a_private_host_is_consent() {
     let lock = format!(
         "lock --chdir b hashicorp/null --from network-mirror:{url} --allow-unsigned hashicorp/null"
     );
-    tfoci(&scene, &lock).succeeds();
+    scene.line(&lock).succeeds();
     let block = format!(
         "provider_installation {{\n  network_mirror {{\n    url = \"{url}\"\n    include = [\"hashicorp/*\"]\n  }}\n  direct {{\n    exclude = [\"hashicorp/*\"]\n  }}\n}}\n"
     );
     scene.write("client.tfrc", format!("{configuration}{block}"));
     fs::remove_file(scene.path("b/.terraform.lock.hcl")).unwrap();
-    tfoci(&scene, "lock --chdir b --allow-unsigned hashicorp/null").succeeds();
+    scene
+        .line("lock --chdir b --allow-unsigned hashicorp/null")
+        .succeeds();
     scene.write("client.tfrc", &configuration);
     // Naming another host is no consent.
-    tfoci(&scene, "lock --chdir a --allow-private example.com").exits(1);
+    scene
+        .line("lock --chdir a --allow-private example.com")
+        .exits(1);
     let scene = scene.env("TFOCI_ALLOW_PRIVATE", &format!("example.com,{host}"));
-    tfoci(&scene, "lock --chdir a").succeeds();
+    scene.line("lock --chdir a").succeeds();
 }
 
 /// The metadata services that give cloud machines their credentials.
@@ -87,8 +90,8 @@ fn no_option_allows_metadata_services() {
     for host in ["169.254.169.254", "100.100.100.200:8443"] {
         scene.write("a/main.tf", any_version(&format!("{host}/acme/demo")));
         for allow in [String::new(), format!("--allow-private {host}")] {
-            let run = tfoci(&scene, &format!("lock --chdir a {allow}")).exits(1);
-            assert!(run.stderr.contains("refusing "), "{}", run.stderr);
+            let run = scene.line(format!("lock --chdir a {allow}")).exits(1);
+            run.tells("refusing ");
         }
     }
 }
@@ -99,7 +102,7 @@ fn mirroring_a_private_host_from_a_lock_file_needs_consent_too() {
     let (host, demo) = (origin.host(), origin.address("acme/demo"));
     let mirror = |arguments: &str| {
         let all = format!("mirror --to oci-layout:out {arguments}");
-        tfoci(&scene, &all)
+        scene.line(&all)
     };
     // A lock file beside the configuration is untrusted too.
     let lock = format!("provider \"{demo}\" {{\n  version = \"1.2.0\"\n}}\n");
@@ -107,8 +110,7 @@ fn mirroring_a_private_host_from_a_lock_file_needs_consent_too() {
     let (configuration, lock) = ("--from-config a", "--from-lock a/.terraform.lock.hcl");
     for files in [configuration, lock, &format!("{configuration} {lock}")] {
         let run = mirror(files).exits(1);
-        let allow = format!("`--allow-private {host}`");
-        assert!(run.stderr.contains(&allow), "{}", run.stderr);
+        run.tells(format!("`--allow-private {host}`"));
         assert_eq!(origin.counters(), "", "{files}");
         assert!(!scene.path("out").exists());
     }

@@ -16,8 +16,7 @@ fn given() -> (Origin, Scene) {
 }
 
 fn lock(scene: &Scene, arguments: &str) -> Run {
-    let all = format!("lock --chdir ours {arguments}");
-    scene.tfoci(all.split_whitespace())
+    scene.line(format!("lock --chdir ours {arguments}"))
 }
 
 /// The lock file for 1.0.0 and these options, then the one that `--upgrade --platform same` makes of it.
@@ -73,7 +72,7 @@ fn the_platforms_of_an_unsigned_entry_stay() {
     let (origin, scene) = given();
     let address = origin.address("acme/demo");
     let mirror = format!("mirror {address}@1.0.0 {address}@1.2.0 --to oci-layout:store");
-    scene.tfoci(mirror.split_whitespace()).succeeds();
+    scene.line(mirror).succeeds();
     let [here, other] = platforms();
     let both = format!("--platform {here} --platform {other}");
     for named in [both, format!("--platform {other}")] {

@@ -6,35 +6,31 @@ use std::os::unix::fs::symlink;
 use crate::clients::run;
 use crate::support::judge;
 use crate::support::origin::Origin;
-use crate::support::programs::has;
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 
 use super::installs::LOCK;
 use super::plugin_cache::has_link;
-use super::{origin, platforms, read, scene, tfoci};
+use super::{any_version, clients, origin, platforms, read, scene};
 
 /// A mirror of `acme/demo` 1.0.0 that `install --into` has written, which the CLI configuration names, and a project that requires it.
 fn given() -> (Origin, Scene) {
     let origin = origin();
     let scene = scene(&origin);
     let address = origin.address("acme/demo");
-    for arguments in [
-        format!("mirror {address}@1.0.0 --to oci-layout:store"),
-        format!("install {address} --from oci-layout:store --into fm --unpacked --platform all"),
-    ] {
-        scene.tfoci(arguments.split_whitespace()).succeeds();
-    }
+    let mirror = format!("mirror {address}@1.0.0 --to oci-layout:store");
+    scene.line(mirror).succeeds();
+    let install = "--from oci-layout:store --into fm --unpacked --platform all";
+    scene
+        .line(format!("install {address} {install}"))
+        .succeeds();
     let mirror = scene.path("fm");
     let block =
         format!("provider_installation {{\n  filesystem_mirror {{ path = {mirror:?} }}\n}}\n");
     let hosts = read(&scene, "client.tfrc");
     scene.write("client.tfrc", hosts + &block);
-    let text = format!(
-        "terraform {{\n  required_providers {{\n    demo = {{ source = \"{address}\" }}\n  }}\n}}\n"
-    );
     for directory in ["ours", "theirs"] {
-        scene.write(format!("{directory}/main.tf"), &text);
+        scene.write(format!("{directory}/main.tf"), any_version(&address));
     }
     (origin, scene)
 }
@@ -49,10 +45,10 @@ fn package(scene: &Scene, origin: &Origin) -> std::path::PathBuf {
 fn what_is_locked_is_installed_and_compared() {
     let (origin, scene) = given();
     // A mirror has no signatures.
-    tfoci(&scene, "install --chdir ours").exits(3);
-    tfoci(&scene, "lock --chdir ours").exits(3);
-    tfoci(&scene, "install --chdir ours --trust-store").succeeds();
-    let lock = read(&scene, &format!("ours/{LOCK}"));
+    scene.line("install --chdir ours").exits(3);
+    scene.line("lock --chdir ours").exits(3);
+    scene.line("install --chdir ours --trust-store").succeeds();
+    let lock = read(&scene, LOCK);
     assert!(lock.contains("\"h1:") && !lock.contains("\"zh:"), "{lock}");
     let installed = scene.path("ours/.terraform/providers");
     let remove = || fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
@@ -64,81 +60,64 @@ fn what_is_locked_is_installed_and_compared() {
         "lock --chdir ours --check --h1",
         "lock --chdir ours --check --platform same",
     ] {
-        let run = tfoci(&scene, arguments).succeeds();
+        let run = scene.line(arguments).succeeds();
         assert!(
             !arguments.starts_with("install") || run.stderr.contains("Present"),
             "{}",
             run.stderr
         );
         remove();
-        tfoci(
-            &scene,
-            &format!("{arguments} --dry-run").replace("--check", ""),
-        )
-        .succeeds();
+        let dry_run = format!("{} --dry-run", arguments.replace("--check", ""));
+        scene.line(dry_run).succeeds();
         assert!(!installed.exists());
-        tfoci(&scene, arguments).succeeds();
+        scene.line(arguments).succeeds();
         assert_eq!(installed.exists(), arguments.starts_with("install"));
-        tfoci(&scene, "install --chdir ours").succeeds();
+        scene.line("install --chdir ours").succeeds();
         assert!(!has_link(&installed));
         let path = format!("{}/1.0.0/{}", origin.address("acme/demo"), platforms()[0]);
         assert_eq!(
             judge::tree(&installed.join(path)),
             judge::tree(&package(&scene, &origin))
         );
-        assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock, "{arguments}");
+        assert_eq!(read(&scene, LOCK), lock, "{arguments}");
     }
     // Every platform that the mirror has.
-    tfoci(&scene, "lock --chdir ours --trust-store").succeeds();
-    let all = read(&scene, &format!("ours/{LOCK}"));
+    scene.line("lock --chdir ours --trust-store").succeeds();
+    let all = read(&scene, LOCK);
     assert_eq!(all.matches("\"h1:").count(), 2, "{all}");
-    tfoci(&scene, "install --chdir ours --locked").succeeds();
+    scene.line("install --chdir ours --locked").succeeds();
 }
 
 #[test]
 fn the_lock_file_and_the_packages_are_those_of_init() {
-    for client in ["terraform", "tofu"] {
-        if !has(client) {
-            continue;
-        }
+    for client in clients() {
         let (_origin, scene) = given();
         let theirs = scene.path("theirs");
         run(&scene, &theirs, client, ["init", "-no-color"]).succeeds();
-        let lock = read(&scene, &format!("theirs/{LOCK}"));
+        let lock = read(&scene, "theirs/.terraform.lock.hcl");
         // Even beside the link that the client made.
-        tfoci(&scene, "install --chdir theirs --locked").succeeds();
+        scene.line("install --chdir theirs --locked").succeeds();
         assert!(!has_link(&theirs.join(".terraform/providers")), "{client}");
-        tfoci(
-            &scene,
-            &format!("install --chdir ours --trust-store --client {client}"),
-        )
-        .succeeds();
-        assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock, "{client}");
-        tfoci(
-            &scene,
-            &format!("lock --chdir theirs --check --client {client}"),
-        )
-        .succeeds();
-        let ours = scene.path("ours");
-        run(
-            &scene,
-            &ours,
-            client,
-            ["init", "-no-color", "-lockfile=readonly"],
-        )
-        .succeeds();
-        assert_eq!(read(&scene, &format!("theirs/{LOCK}")), lock, "{client}");
+        let trusting = "install --chdir ours --trust-store --client";
+        scene.line(format!("{trusting} {client}")).succeeds();
+        assert_eq!(read(&scene, LOCK), lock, "{client}");
+        let check = format!("lock --chdir theirs --check --client {client}");
+        scene.line(check).succeeds();
+        let init = ["init", "-no-color", "-lockfile=readonly"];
+        run(&scene, &scene.path("ours"), client, init).succeeds();
+        assert_eq!(read(&scene, "theirs/.terraform.lock.hcl"), lock, "{client}");
     }
 }
 
 #[test]
 fn other_packages_and_other_files_are_refused() {
     let (origin, scene) = given();
-    tfoci(&scene, "install --chdir ours --trust-store").succeeds();
-    let lock = read(&scene, &format!("ours/{LOCK}"));
+    scene.line("install --chdir ours --trust-store").succeeds();
+    let lock = read(&scene, LOCK);
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
     let refused = |arguments: &str, code: i32| {
-        let said = tfoci(&scene, &format!("{arguments} --chdir ours"))
+        let said = scene
+            .line(format!("{arguments} --chdir ours"))
             .exits(code)
             .stderr;
         let installed = scene.path(format!(
@@ -146,7 +125,7 @@ fn other_packages_and_other_files_are_refused() {
             origin.address("acme/demo")
         ));
         assert!(!installed.exists(), "{arguments}");
-        assert_eq!(read(&scene, &format!("ours/{LOCK}")), lock, "{arguments}");
+        assert_eq!(read(&scene, LOCK), lock, "{arguments}");
         said
     };
     // A lock file is no signature.
@@ -182,5 +161,5 @@ fn other_packages_and_other_files_are_refused() {
     // Copies need the author's zip.
     let address = origin.address("acme/demo");
     let mirror = format!("mirror {address} --from filesystem-mirror:fm --to oci-layout:other");
-    tfoci(&scene, &mirror).exits(1);
+    scene.line(&mirror).exits(1);
 }

@@ -147,8 +147,7 @@ async fn a_token_server_that_refuses_is_named() {
     user.credential = Some(Credential::typed(name, "wrong".into()));
     let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
     let told = run(&registry, &user, &push).exits(1);
-    let expected = "\n  registry [REGISTRY]\n  token server [OTHER]\n  answered 401";
-    assert!(told.stderr.contains(expected), "{}", told.stderr);
+    told.tells("\n  registry [REGISTRY]\n  token server [OTHER]\n  answered 401");
 }
 
 #[tokio::test]
@@ -214,7 +213,7 @@ fn urls_named_by_a_registry_never_lead_to_a_private_address() {
             let user = User::of(&registry, "acme/demo");
             let more = format!("{arguments} --plain-http registry.example.net");
             let told = run(&registry, &user, &more).exits(1);
-            assert!(told.stderr.contains("private address"), "{}", told.stderr);
+            told.tells("private address");
             // Only the proxy is reachable, and it received only requests for the registry.
             let ours = |seen: &Seen| seen.header("host") == Some("registry.example.net");
             assert_ne!(registry.seen().len(), 0);

@@ -98,8 +98,7 @@ fn a_part_that_was_deleted_with_a_moved_index_is_looked_up_again() {
     // What is missing again is lost.
     registry.always(reads_a_manifest, Fault::Answer(absent()));
     let run = pusher.push(&registry, &["--platform", PLATFORMS[2]]);
-    let said = run.exits(1).stderr;
-    assert!(said.contains(" is missing\n"), "{said}");
+    run.exits(1).tells(" is missing\n");
     assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS[..2]);
 }
 
@@ -115,8 +114,7 @@ fn a_platform_that_the_registry_deleted_is_written_again() {
     let is_whole = || registry.repository(NAME, |all| all.manifests.contains_key(&parts[0]));
 
     deletes();
-    let said = pusher.push(&registry, &[]).succeeds().stderr;
-    assert!(said.contains("   Updated "), "{said}");
+    pusher.push(&registry, &[]).succeeds().tells("   Updated ");
     assert!(is_whole());
 
     // Each job of a matrix writes its own platform.
@@ -207,7 +205,7 @@ fn a_blob_that_is_unknown_for_a_moment_does_not_stop_a_writer() {
     // What stays unknown is an error.
     let registry = Setup::of(Personality::Plain).start();
     registry.always(writes_a_manifest, Fault::Answer(unknown()));
-    let said = pusher.push(&registry, &[]).exits(1).stderr;
-    assert!(said.contains("blob unknown to registry"), "{said}");
+    let run = pusher.push(&registry, &[]).exits(1);
+    run.tells("blob unknown to registry");
     assert_eq!(registry.tags(NAME), []);
 }

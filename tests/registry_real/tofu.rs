@@ -71,7 +71,7 @@ impl House {
             "{}/mirror/${{hostname}}/${{namespace}}/${{type}}",
             site.host
         );
-        let print = site.scene.tfoci(["cli-config", "--from", &template]);
+        let print = site.scene.line(format!("cli-config --from {template}"));
         site.scene.write("client.tfrc", print.succeeds().stdout);
         let needs = format!(
             "terraform {{\n  required_providers {{\n    demo = {{\n      source = \"{DEMO}\"\n    }}\n  }}\n}}\n"

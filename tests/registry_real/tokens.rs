@@ -132,7 +132,7 @@ fn a_token_for_another_repository_is_not_requested_endlessly() {
     guarded.tokens.manner(Manner::Astray);
     let refused = guarded.site().tfoci(PUSH).exits(1);
     let told = "  answered 401 (UNAUTHORIZED: authentication required)\n  tried [TMP]/.docker/config.json ([HOST])\n";
-    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    refused.tells(told);
     assert_eq!(guarded.tokens.asked().len(), 2);
 }
 

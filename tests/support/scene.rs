@@ -152,6 +152,22 @@ impl Run {
         self
     }
 
+    /// Asserts that a text stands in stderr.
+    #[track_caller]
+    pub fn tells(&self, text: impl AsRef<str>) -> &Self {
+        let (text, stderr) = (text.as_ref(), &self.stderr);
+        assert!(stderr.contains(text), "expected {text:?} in:\n{stderr}");
+        self
+    }
+
+    /// Asserts that a text does not stand in stderr.
+    #[track_caller]
+    pub fn omits(&self, text: impl AsRef<str>) -> &Self {
+        let (text, stderr) = (text.as_ref(), &self.stderr);
+        assert!(!stderr.contains(text), "unexpected {text:?} in:\n{stderr}");
+        self
+    }
+
     /// Asserts an exit code, and shows the output if it is another.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
