@@ -49,15 +49,9 @@ pub fn push(scene: &Scene, address: &str, version: &str, release: &ReleaseFolder
     let folder = released(scene, address, version);
     release.write(&folder);
     scene.write("acme.asc", Signer::acme().public_armored());
-    let (folder, provider) = (folder.to_str().unwrap(), format!("{address}@{version}"));
-    let to = ["--to", "oci-layout:store", "--key", "acme.asc"];
-    scene
-        .tfoci(
-            ["push", folder, "--provider", &provider]
-                .into_iter()
-                .chain(to),
-        )
-        .succeeds();
+    let push = format!("push {} --provider {address}@{version}", folder.display());
+    let to = "--to oci-layout:store --key acme.asc";
+    scene.line(format!("{push} {to}")).succeeds();
 }
 
 /// The folder that a version was pushed from.
@@ -66,15 +60,15 @@ pub fn released(scene: &Scene, address: &str, version: &str) -> PathBuf {
 }
 
 /// Installs from the store into `mirror`.
-pub fn install(scene: &Scene, arguments: &[&str]) -> Run {
-    let always = ["install", "--from", "oci-layout:store", "--into", "mirror"];
-    scene.tfoci(always.iter().chain(arguments))
+pub fn install(scene: &Scene, arguments: impl AsRef<str>) -> Run {
+    let always = "install --from oci-layout:store --into mirror";
+    scene.line(format!("{always} {}", arguments.as_ref()))
 }
 
 /// Installs the zip of the usual provider for Linux.
-fn install_linux(scene: &Scene, arguments: &[&str]) -> Run {
-    let always = [DEMO, "--platform", "linux_amd64"];
-    install(scene, &[&always, arguments].concat())
+fn install_linux(scene: &Scene, arguments: impl AsRef<str>) -> Run {
+    let always = format!("{DEMO} --platform linux_amd64");
+    install(scene, format!("{always} {}", arguments.as_ref()))
 }
 
 /// Replaces times and the key, which differ between runs.

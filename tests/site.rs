@@ -35,18 +35,18 @@ fn with_two() -> Scene {
 }
 
 /// Writes the store into `public`.
-fn site(scene: &Scene, arguments: &[&str]) -> Run {
-    let always = ["site", "public", "--from", "oci-layout:store"];
-    scene.tfoci(always.iter().chain(arguments))
+fn site(scene: &Scene, arguments: impl AsRef<str>) -> Run {
+    let always = "site public --from oci-layout:store";
+    scene.line(format!("{always} {}", arguments.as_ref()))
 }
 
 /// Runs `site` with `--dry-run`, which leaves every file and directory of the site as it was.
 #[track_caller]
-fn dry_run(scene: &Scene, arguments: &[&str]) -> Run {
+fn dry_run(scene: &Scene, arguments: &str) -> Run {
     let public = scene.path("public");
     let content = || public.exists().then(|| judge::tree(&public));
     let before = content();
-    let run = site(scene, &[arguments, &["--dry-run"]].concat());
+    let run = site(scene, format!("{arguments} --dry-run"));
     assert_eq!(content(), before);
     run
 }
@@ -54,28 +54,24 @@ fn dry_run(scene: &Scene, arguments: &[&str]) -> Run {
 #[test]
 fn a_store_is_not_a_directory_and_a_url_has_https() {
     let scene = with_two();
-    let run = scene.tfoci(["site", "oci-layout:public", "--from", "oci-layout:store"]);
+    let run = scene.line("site oci-layout:public --from oci-layout:store");
     run.exits(2).says("error oci-layout:public expected DIR");
-    let run = site(&scene, &["--url", "http://mirror.example"]).exits(2);
-    assert!(
-        run.stderr.contains("expected https://HOST"),
-        "{}",
-        run.stderr
-    );
+    let run = site(&scene, "--url http://mirror.example").exits(2);
+    run.tells("expected https://HOST");
 }
 
 /// Other commands have the address as their first argument.
 #[test]
 fn an_address_is_not_a_directory_of_a_site() {
     let scene = with_two();
-    let run = scene.tfoci(["site", "example.com/acme/own", "--from", "oci-layout:store"]);
+    let run = scene.line("site example.com/acme/own --from oci-layout:store");
     run.exits(2)
         .without_result()
         .says("error example.com/acme/own expected");
     assert!(!scene.path("example.com").exists());
     let directory = "./example.com/acme/own";
     scene
-        .tfoci(["site", directory, "--from", "oci-layout:store"])
+        .line(format!("site {directory} --from oci-layout:store"))
         .succeeds();
     assert!(scene.path(directory).join("index.html").exists());
 }
@@ -143,7 +139,7 @@ pub fn assert_names_what_is_there(root: &Path) {
 #[test]
 fn the_files_are_those_of_providers_mirror() {
     let scene = with_two();
-    let run = site(&scene, &[]).succeeds();
+    let run = site(&scene, "").succeeds();
     let [linux, windows] =
         ["linux_amd64", "windows_arm64"].map(|platform| Facts::of_demo(&scene, platform));
     let document = format!(
@@ -196,12 +192,7 @@ fn the_files_are_those_of_providers_mirror() {
         .map(|name| format!("public/{DEMO}/{name}\n"))
         .collect();
     assert_eq!(run.stdout, paths.concat());
-    assert!(
-        run.stderr
-            .contains("     Wrote 2 versions, 4 packages (0 B copied, 4 reused) in "),
-        "{}",
-        run.stderr
-    );
+    run.tells("     Wrote 2 versions, 4 packages (0 B copied, 4 reused) in ");
 }
 
 #[test]
@@ -211,7 +202,7 @@ fn hosts_are_in_punycode() {
     for address in addresses {
         push(&scene, address, "1.0.0", &demo("1.0.0"));
     }
-    let run = site(&scene, &[]).succeeds();
+    let run = site(&scene, "").succeeds();
     run.says("Warning example.com:8443");
     for host in ["xn--bcher-kva.example", "example.com:8443"] {
         let folder = scene.path("public").join(host).join("acme/demo");
@@ -226,17 +217,13 @@ fn hosts_are_in_punycode() {
 fn constraints_select_all_versions_that_match() {
     let scene = with_two();
     push(&scene, DEMO, "2.0.0", &demo("2.0.0"));
-    push(
-        &scene,
-        DEMO,
-        "1.2.0-rc.1+build.5",
-        &demo("1.2.0-rc.1+build.5"),
-    );
-    site(&scene, &[&format!("{DEMO}@~> 1.0")]).succeeds();
+    let candidate = "1.2.0-rc.1+build.5";
+    push(&scene, DEMO, candidate, &demo(candidate));
+    site(&scene, format!("{DEMO}@~>1.0")).succeeds();
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
-    let run = site(&scene, &[&format!("{DEMO}@9.9.9")]).exits(1);
+    let run = site(&scene, format!("{DEMO}@9.9.9")).exits(1);
     run.says("error example.com/acme/demo 9.9.9");
-    site(&scene, &[DEMO]).succeeds();
+    site(&scene, DEMO).succeeds();
     let all = ["1.0.0", "1.1.0", "1.2.0-rc.1+build.5", "2.0.0"];
     assert_eq!(listed(&scene), all);
     assert_names_what_is_there(&scene.path("public"));
@@ -245,13 +232,9 @@ fn constraints_select_all_versions_that_match() {
 #[test]
 fn only_wanted_platforms_are_written_and_others_stay() {
     let scene = with_two();
-    push(
-        &scene,
-        DEMO,
-        "1.2.0",
-        &ReleaseFolder::new("demo", "1.2.0").platform("darwin_arm64"),
-    );
-    let run = site(&scene, &["--platform", "linux/amd64"]).succeeds();
+    let darwin = ReleaseFolder::new("demo", "1.2.0").platform("darwin_arm64");
+    push(&scene, DEMO, "1.2.0", &darwin);
+    let run = site(&scene, "--platform linux/amd64").succeeds();
     run.says("Warning example.com/acme/demo 1.2.0");
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
     let platforms = || {
@@ -260,9 +243,8 @@ fn only_wanted_platforms_are_written_and_others_stay() {
         archives.cloned().collect::<Vec<_>>()
     };
     assert_eq!(platforms(), ["linux_amd64"]);
-    for more in [&[][..], &["--delete"]] {
-        let wanted = ["--platform", "windows_arm64"];
-        site(&scene, &[&wanted, more].concat()).succeeds();
+    for more in ["", "--delete"] {
+        site(&scene, format!("--platform windows_arm64 {more}")).succeeds();
         assert_eq!(platforms(), ["linux_amd64", "windows_arm64"]);
     }
 }
@@ -271,30 +253,30 @@ fn only_wanted_platforms_are_written_and_others_stay() {
 #[test]
 fn a_version_that_lost_its_only_wanted_platform_is_deleted() {
     let scene = with_two();
-    let linux = ["--platform", "linux_amd64"];
-    site(&scene, &linux).succeeds();
+    let linux = "--platform linux_amd64";
+    site(&scene, linux).succeeds();
     let lost = ReleaseFolder::new("demo", "1.1.0").platform("windows_arm64");
     let folder = scene.path("lost");
     lost.write(&folder);
     let replace = "push lost --provider example.com/acme/demo --key acme.asc --to oci-layout:store --existing replace";
-    scene.tfoci(replace.split(' ')).succeeds();
-    let run = site(&scene, &linux).succeeds();
+    scene.line(replace).succeeds();
+    let run = site(&scene, linux).succeeds();
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
     run.says("Warning example.com/acme/demo 1.1.0");
-    let delete = [&linux[..], &["--delete"]].concat();
-    let run = dry_run(&scene, &delete).succeeds();
+    let delete = "--platform linux_amd64 --delete";
+    let run = dry_run(&scene, delete).succeeds();
     let line = "Would delete example.com/acme/demo 1.1.0\n";
-    assert!(run.stderr.contains(line), "{}", run.stderr);
+    run.tells(line);
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
-    site(&scene, &delete).succeeds();
+    site(&scene, delete).succeeds();
     assert_eq!(listed(&scene), ["1.0.0"]);
     assert!(!of_demo(&scene, &zip("1.1.0", "linux_amd64")).exists());
     // Another platform that the store still has stays published.
     let scene = with_two();
-    site(&scene, &[]).succeeds();
+    site(&scene, "").succeeds();
     lost.write(&scene.path("lost"));
-    scene.tfoci(replace.split(' ')).succeeds();
-    site(&scene, &delete).succeeds();
+    scene.line(replace).succeeds();
+    site(&scene, delete).succeeds();
     let document = json(&of_demo(&scene, "1.1.0.json"));
     let platforms = document["archives"].as_object().unwrap().keys();
     assert_eq!(platforms.collect::<Vec<_>>(), ["windows_arm64"]);
@@ -303,7 +285,7 @@ fn a_version_that_lost_its_only_wanted_platform_is_deleted() {
 
 #[test]
 fn a_platform_that_no_version_has_is_an_error() {
-    let run = site(&with_two(), &["--platform", "linux_arm"]).exits(1);
+    let run = site(&with_two(), "--platform linux_arm").exits(1);
     run.says(
         "Warning 1.0.0 Warning 1.1.0 error example.com/acme/demo oci-layout:store linux_arm has linux_amd64 windows_arm64",
     );
@@ -313,25 +295,21 @@ fn a_platform_that_no_version_has_is_an_error() {
 #[test]
 fn a_dry_run_writes_nothing() {
     let scene = with_two();
-    let run = dry_run(&scene, &["--delete"]).succeeds();
-    assert!(
-        run.stderr.contains("Would write 2 versions, 4 packages ("),
-        "{}",
-        run.stderr
-    );
+    let run = dry_run(&scene, "--delete").succeeds();
+    run.tells("Would write 2 versions, 4 packages (");
     assert!(!scene.path("public").exists());
-    site(&scene, &[]).succeeds();
+    site(&scene, "").succeeds();
     push(&scene, DEMO, "1.2.0", &demo("1.2.0"));
     untag(&scene.path("store").join(DEMO), "1.0.0");
     let package = of_demo(&scene, &zip("1.1.0", "linux_amd64"));
     fs::remove_file(&package).unwrap();
     fs::write(&package, "damaged").unwrap();
     scene.write("public/.tfoci-tmp-abc", b"half");
-    for more in [&[][..], &["--delete"]] {
+    for more in ["", "--delete"] {
         dry_run(&scene, more).succeeds();
     }
     let before = judge::tree(&scene.path("public"));
-    site(&scene, &["--delete"]).succeeds();
+    site(&scene, "--delete").succeeds();
     assert_ne!(judge::tree(&scene.path("public")), before);
     assert_eq!(listed(&scene), ["1.1.0", "1.2.0"]);
 }
@@ -341,9 +319,9 @@ fn two_runs_at_once_take_turns() {
     let scene = with_two();
     let start = || {
         let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        let arguments = ["site", "public", "--from", "oci-layout:store", "--quiet"];
+        let arguments = "site public --from oci-layout:store --quiet";
         command
-            .args(arguments)
+            .args(arguments.split(' '))
             .stdout(std::process::Stdio::null())
             .spawn()
             .unwrap()

@@ -26,27 +26,28 @@ impl Given {
         let release = ReleaseFolder::new("demo", "1.0.0").zip("linux_amd64", zip);
         push(&scene, DEMO, "1.0.0", &release);
         let zh = Facts::of_demo(&scene, "linux_amd64").zh;
-        let given = Self {
-            store: format!("{}/{{namespace}}/{{type}}", registry.host()),
+        let host = registry.host();
+        let store = format!("{host}/{{namespace}}/{{type}}");
+        let copy = format!("copy --from oci-layout:store --to {store}");
+        let copy = format!("{copy} --plain-http {host}");
+        scene.line(copy).succeeds();
+        Self {
+            store,
             path: zh.replace("zh:", "/blobs/sha256:"),
             scene,
             registry,
-        };
-        let copy = ["copy", "--from", "oci-layout:store", "--to", &given.store];
-        given.tfoci(&copy).succeeds();
-        given
+        }
     }
 
-    fn tfoci(&self, arguments: &[&str]) -> Run {
-        let plain = ["--plain-http", self.registry.host()];
-        self.scene.tfoci(arguments.iter().chain(&plain))
+    /// Runs a command, with the version and the store as its last words.
+    fn line(&self, command: &str) -> Run {
+        let (store, host) = (&self.store, self.registry.host());
+        let from = format!("--from {store} --plain-http {host}");
+        self.scene.line(format!("{command} {DEMO} {from}"))
     }
 
     fn install(&self) -> Run {
-        let from = ["install", DEMO, "--from", &self.store];
-        let form = ["--into", "mirror", "--unpacked"];
-        let platform = ["--platform", "linux_amd64"];
-        self.tfoci(&[&from[..], &form, &platform].concat())
+        self.line("install --into mirror --unpacked --platform linux_amd64")
     }
 
     fn fault(&self, fault: Fault) {
@@ -160,7 +161,7 @@ fn installed_packages_are_not_touched() {
   expected h1:qBPl+biGpWSrPfjrLu53IYh7RsAA7sW95vYWjnhvWd4=
   received h1:Qaij3L6HTD2w0A24A0U2ePEExOfVsQJsTLUA+73oJ4w=
 ";
-    assert!(run.stderr.contains(said), "{}", run.stderr);
+    run.tells(said);
     assert_eq!(given.files()["docs/noise"], b"mine");
 }
 
@@ -168,10 +169,7 @@ fn installed_packages_are_not_touched() {
 #[test]
 fn the_h1_of_a_zip_is_computed_while_it_arrives() {
     let streamed = || large().deflated().streamed();
-    let lock = |given: &Given| {
-        let lock = ["lock", DEMO, "--from", &given.store, "--h1"];
-        given.tfoci(&[&lock[..], &["--platform", "linux_amd64"]].concat())
-    };
+    let lock = |given: &Given| given.line("lock --h1 --platform linux_amd64");
     for (label, files, downloads) in [
         (
             "arriving",
@@ -202,8 +200,7 @@ fn the_h1_of_a_zip_is_computed_while_it_arrives() {
             let again = fs::read_to_string(given.scene.path(".terraform.lock.hcl")).unwrap();
             assert_eq!(again, locked);
         } else {
-            let run = lock(&given).exits(1);
-            assert!(run.stderr.contains("temporary file"), "{}", run.stderr);
+            lock(&given).exits(1).tells("temporary file");
         }
     }
 }
@@ -216,10 +213,8 @@ fn the_h1_of_wrong_bytes_is_never_recorded() {
     ] {
         let given = Given::new(&zip(files));
         given.fault(Fault::wrong_bytes());
-        let lock = ["lock", DEMO, "--from", &given.store, "--h1"];
-        let run = given.tfoci(&lock).exits(3);
-        let said = "the bytes do not match their digest";
-        assert!(run.stderr.contains(said), "{}", run.stderr);
+        let run = given.line("lock --h1").exits(3);
+        run.tells("the bytes do not match their digest");
         assert!(!given.scene.path(".terraform.lock.hcl").exists());
     }
 }

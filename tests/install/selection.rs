@@ -5,7 +5,7 @@ use crate::support::author::Author;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 
-const LINUX: [&str; 2] = ["--platform", "linux_amd64"];
+const LINUX: &str = "--platform linux_amd64";
 
 fn with_versions(versions: &[&str]) -> Scene {
     let scene = Scene::new();
@@ -15,8 +15,9 @@ fn with_versions(versions: &[&str]) -> Scene {
     scene
 }
 
-fn install_linux(scene: &Scene, arguments: &[&str]) -> Run {
-    install(scene, &[arguments, &LINUX].concat())
+fn install_linux(scene: &Scene, arguments: impl AsRef<str>) -> Run {
+    let arguments = arguments.as_ref();
+    install(scene, format!("{arguments} {LINUX}"))
 }
 
 #[test]
@@ -25,15 +26,15 @@ fn constraints_select_the_newest_matching_version() {
     for (asked, chosen, matching) in [
         ("", "3.0.0", "newest of 5 matching"),
         ("@1.0.0", "1.0.0", "newest of 1 matching"),
-        ("@~> 1.0", "1.4.2", "newest of 2 matching"),
-        ("@~> 1.0.0", "1.0.0", "newest of 1 matching"),
-        ("@>= 1, < 2", "1.4.2", "newest of 2 matching"),
-        ("@< 1.0.0", "0.9.0", "newest of 1 matching"),
-        ("@!= 3.0.0", "2.0.0", "newest of 4 matching"),
+        ("@~>1.0", "1.4.2", "newest of 2 matching"),
+        ("@~>1.0.0", "1.0.0", "newest of 1 matching"),
+        ("@>=1,<2", "1.4.2", "newest of 2 matching"),
+        ("@<1.0.0", "0.9.0", "newest of 1 matching"),
+        ("@!=3.0.0", "2.0.0", "newest of 4 matching"),
         ("@2.1.0-beta.1", "2.1.0-beta.1", "newest of 1 matching"),
     ] {
         let selection = format!("{DEMO}{asked}");
-        let run = install_linux(&scene, &[&selection, "--dry-run"]).succeeds();
+        let run = install_linux(&scene, format!("{selection} --dry-run")).succeeds();
         let line = format!("  Selected {DEMO} {chosen} ({matching})\n");
         assert!(run.stderr.starts_with(&line), "{selection}\n{}", run.stderr);
     }
@@ -42,11 +43,11 @@ fn constraints_select_the_newest_matching_version() {
 #[test]
 fn when_nothing_matches_the_versions_are_listed() {
     let scene = with_versions(&["1.0.0", "1.10.0", "1.9.0-rc.1"]);
-    for asked in ["~> 2.0", "1.9.1", "= 3.0", "1.9.0", ">= 1.9.0-rc.1, < 1.10"] {
-        let run = install_linux(&scene, &[&format!("{DEMO}@{asked}")]).exits(1);
+    for asked in ["~>2.0", "1.9.1", "=3.0", "1.9.0", ">=1.9.0-rc.1,<1.10"] {
+        let run = install_linux(&scene, format!("{DEMO}@{asked}")).exits(1);
         assert_eq!(run.stdout, "");
         for said in [&format!("`{asked}`"), " 1.10.0, 1.9.0-rc.1, 1.0.0\n"] {
-            assert!(run.stderr.contains(said), "{}", run.stderr);
+            run.tells(said);
         }
     }
     assert!(!scene.path("mirror").exists());
@@ -55,8 +56,7 @@ fn when_nothing_matches_the_versions_are_listed() {
 #[test]
 fn pre_releases_alone_are_not_selected() {
     let scene = with_versions(&["1.0.0-rc.1"]);
-    let run = install_linux(&scene, &[DEMO]).exits(1);
-    assert!(run.stderr.contains("1.0.0-rc.1"), "{}", run.stderr);
+    install_linux(&scene, DEMO).exits(1).tells("1.0.0-rc.1");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn without_an_address_every_provider_is_installed() {
     let scene = with_versions(&["1.0.0", "1.1.0"]);
     let other = ReleaseFolder::new("other", "0.1.0").platform("linux_amd64");
     push(&scene, "bücher.example/team/other", "0.1.0", &other);
-    let run = install_linux(&scene, &[]).succeeds();
+    let run = install_linux(&scene, "").succeeds();
     assert_eq!(
         run.stdout,
         "mirror/example.com/acme/demo/terraform-provider-demo_1.1.0_linux_amd64.zip
@@ -81,9 +81,8 @@ fn several_addresses_and_versions_are_installed_together() {
     push(&scene, "example.com/acme/other", "0.1.0", &other);
     let unwanted = ReleaseFolder::new("unwanted", "1.0.0").platform("linux_amd64");
     push(&scene, "example.com/acme/unwanted", "1.0.0", &unwanted);
-    let one = format!("{DEMO}@1.0.0");
-    let asked = [&*one, DEMO, "example.com/acme/other"];
-    let run = install_linux(&scene, &asked).succeeds();
+    let asked = format!("{DEMO}@1.0.0 {DEMO} example.com/acme/other");
+    let run = install_linux(&scene, asked).succeeds();
     assert_eq!(
         names(&scene.path("mirror")),
         [
@@ -92,15 +91,14 @@ fn several_addresses_and_versions_are_installed_together() {
             "example.com/acme/other/terraform-provider-other_0.1.0_linux_amd64.zip",
         ]
     );
-    let include = "include = [\"example.com/acme/demo\", \"example.com/acme/other\"]";
-    assert!(run.stderr.contains(include), "{}", run.stderr);
+    run.tells("include = [\"example.com/acme/demo\", \"example.com/acme/other\"]");
 }
 
 #[test]
 fn an_empty_store_has_nothing_to_install() {
     let scene = Scene::new();
     std::fs::create_dir(scene.path("store")).unwrap();
-    let run = install(&scene, &[]).exits(1);
+    let run = install(&scene, "").exits(1);
     assert_eq!(run.stdout, "");
 }
 
@@ -109,15 +107,13 @@ fn a_store_address_is_refused_as_target_directory() {
     let author = Author::new();
     author.with_pushed();
     let arguments = "install acme/demo --from oci-layout:store --into oci-layout:out";
-    let run = author.tfoci(&arguments.split(' ').collect::<Vec<_>>());
-    run.exits(2).without_result();
+    author.line(arguments).exits(2).without_result();
     assert!(!author.scene.path("oci-layout:out").exists());
     // The store itself, and one of its repositories.
     for into in ["store", "store/registry.opentofu.org/acme/demo"] {
         for command in ["install acme/demo --into", "site"] {
-            let arguments = format!("{command} {into} --from oci-layout:store");
-            let run = author.tfoci(&arguments.split(' ').collect::<Vec<_>>());
-            run.exits(2);
+            let line = format!("{command} {into} --from oci-layout:store");
+            author.line(line).exits(2);
         }
     }
 }
@@ -126,19 +122,18 @@ fn a_store_address_is_refused_as_target_directory() {
 fn one_exact_repository_needs_an_address() {
     let scene = with_versions(&["1.0.0"]);
     let repository = "oci-layout:store/example.com/acme/demo";
-    let from = |arguments: &[&str]| {
+    let from = |address: &str| {
         let always = format!("install --from {repository} --exact-repository --into mirror");
-        let always: Vec<&str> = always.split(' ').collect();
-        scene.tfoci(always.iter().chain(&LINUX).chain(arguments))
+        scene.line(format!("{always} {LINUX} {address}"))
     };
-    from(&[]).exits(2);
+    from("").exits(2);
     // The evidence proves the type and the version, and these bytes may well be mirrored under another host.
-    let run = from(&["mirror.example/acme/demo"]).succeeds();
+    let run = from("mirror.example/acme/demo").succeeds();
     assert_eq!(
         run.stdout,
         "mirror/mirror.example/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip\n"
     );
-    from(&["example.com/acme/other"]).exits(3);
-    let run = scene.tfoci(["install", "--from", repository, "--into", "mirror"]);
+    from("example.com/acme/other").exits(3);
+    let run = scene.line(format!("install --from {repository} --into mirror"));
     assert_eq!(run.exits(2).stdout, "");
 }

@@ -56,7 +56,7 @@ fn wrong_bytes_in_the_store_are_refused_and_leave_nothing_behind() {
                 fs::write(&blob, bytes).unwrap();
             }
             let status = if change.is_some() { 3 } else { 1 };
-            let run = install_linux(&scene, &[form]).exits(status);
+            let run = install_linux(&scene, form).exits(status);
             assert_eq!(run.stdout, "");
             let (_, error) = run.stderr.split_once("error: ").unwrap();
             let about = format!("{DEMO} 1.0.0 linux_amd64 (oci-layout:store): ");
@@ -85,8 +85,7 @@ fn a_hostile_zip_is_refused_although_its_digest_matches() {
         let name = "terraform-provider-demo_1.0.0_linux_amd64.zip";
         replace_zip(&scene, &fs::read(folder.join(name)).unwrap());
         for form in ["--packed", "--unpacked"] {
-            let run = install_linux(&scene, &[form]).exits(status);
-            assert!(run.stderr.contains(name), "{}", run.stderr);
+            install_linux(&scene, form).exits(status).tells(name);
             assert_eq!(names(&scene.path("mirror")), [""; 0]);
             assert!(!scene.path("outside").exists());
         }
@@ -134,8 +133,8 @@ fn evidence_of_something_else_is_refused() {
         let own = &mut tags[own.unwrap()];
         (own["digest"], own["size"]) = (other["digest"].clone(), other["size"].clone());
     });
-    let asked = ["example.com/acme/demo@1.0.0", "--platform", "linux_amd64"];
-    let run = install(&scene, &asked).exits(3);
+    let asked = "example.com/acme/demo@1.0.0 --platform linux_amd64";
+    let run = install(&scene, asked).exits(3);
     assert_eq!(run.stdout, "");
     assert!(!scene.path("mirror").exists());
 }
@@ -146,15 +145,15 @@ fn without_evidence_a_package_is_unverified_and_a_named_key_refuses_it() {
     retag(&scene, |tags| {
         tags.retain(|descriptor| tag(descriptor) == "1.0.0")
     });
-    let run = install_linux(&scene, &["--key", "acme.asc"]).exits(3);
+    let run = install_linux(&scene, "--key acme.asc").exits(3);
     assert_eq!(run.stdout, "");
     assert!(!scene.path("mirror").exists());
-    let run = install_linux(&scene, &[]).succeeds();
+    let run = install_linux(&scene, "").succeeds();
     for said in [
         "   Warning example.com/acme/demo 1.0.0",
         "   unverified no-evidence\n",
     ] {
-        assert!(run.stderr.contains(said), "{}", run.stderr);
+        run.tells(said);
     }
 }
 
@@ -165,17 +164,16 @@ fn an_unsigned_release_can_be_accepted() {
     let release = demo("1.0.0").mistake(Mistake::SignatureMissing);
     release.write(&scene.path("release"));
     let push = "push release --provider example.com/acme/demo --to oci-layout:store --allow-unsigned */*/*";
-    scene.tfoci(push.split(' ')).succeeds();
+    scene.line(push).succeeds();
     let table = "[[provider]]\nmatch = \"*/*/*\"\nweak = \"warn\"\n";
     scene.write("trust.toml", table);
-    let trust = ["--trust", "trust.toml"];
-    install_linux(&scene, &trust).exits(3);
+    let trust = "--trust trust.toml";
+    install_linux(&scene, trust).exits(3);
     for (pattern, code) in [("example.com/other/*", 3), ("example.com/acme/*", 0)] {
-        let allow = [&trust[..], &["--allow-unsigned", pattern]].concat();
+        let allow = format!("{trust} --allow-unsigned {pattern}");
         install_linux(&scene, &allow).exits(code);
     }
-    let run = install_linux(&scene, &[]).succeeds();
-    assert!(run.stderr.contains("   checksum\n"), "{}", run.stderr);
+    install_linux(&scene, "").succeeds().tells("   checksum\n");
 }
 
 #[test]
@@ -197,21 +195,21 @@ fn pinned_keys_are_checked() {
     );
     scene.write("broken.toml", "[[provider]]\nmatch = 1\n");
     let (required, pinned) = ("--require-pinned", "signed [KEY] (pinned)");
-    let cases: [(&[&str], i32, &str); 11] = [
-        (&[required], 2, REFUSED),
-        (&[required, "--trust", "elsewhere.toml"], 2, REFUSED),
-        (&[required, "--key", "acme.asc"], 0, pinned),
-        (&[required, "--trust", "acme.toml"], 0, pinned),
-        (&["--trust", "by-file.toml"], 0, pinned),
-        (&["--trust", "elsewhere.toml"], 0, "signed [KEY] (embedded)"),
-        (&["--key", "stranger.asc"], 3, REFUSED),
-        (&[required, "--key", "stranger.asc"], 3, REFUSED),
-        (&["--trust", "stranger.toml"], 3, REFUSED),
-        (&["--trust", "broken.toml"], 2, "error: broken.toml "),
-        (&["--trust", "missing.toml"], 1, " missing.toml"),
+    let cases: [(&str, i32, &str); 11] = [
+        (required, 2, REFUSED),
+        (&format!("{required} --trust elsewhere.toml"), 2, REFUSED),
+        (&format!("{required} --key acme.asc"), 0, pinned),
+        (&format!("{required} --trust acme.toml"), 0, pinned),
+        ("--trust by-file.toml", 0, pinned),
+        ("--trust elsewhere.toml", 0, "signed [KEY] (embedded)"),
+        ("--key stranger.asc", 3, REFUSED),
+        (&format!("{required} --key stranger.asc"), 3, REFUSED),
+        ("--trust stranger.toml", 3, REFUSED),
+        ("--trust broken.toml", 2, "error: broken.toml "),
+        ("--trust missing.toml", 1, " missing.toml"),
     ];
     for (arguments, status, said) in cases {
-        let run = install_linux(&scene, &[arguments, &["--dry-run"]].concat()).exits(status);
+        let run = install_linux(&scene, format!("{arguments} --dry-run")).exits(status);
         let stderr = super::steady(&run.stderr);
         assert!(stderr.contains(said), "{arguments:?}\n{stderr}");
         let refused = install_linux(&scene, arguments).exits(status);

@@ -49,7 +49,7 @@ fn clients_install_from_a_web_server() {
             &ReleaseFolder::new("demo", "1.0.0").platform(&here),
         );
         let server = Files::serve(&scene.path("public"));
-        let printed = site(&scene, &["--url", &server.url("")]).succeeds();
+        let printed = site(&scene, format!("--url {}", server.url(""))).succeeds();
         let (_, block) = printed
             .stderr
             .split_once("\nFor the client's CLI configuration:\n\n")
@@ -121,16 +121,11 @@ fn documents_are_byte_for_byte_those_of_tofu() {
     run(&scene, &scene.path("project"), "tofu", arguments).succeeds();
     let ca = ca.to_str().unwrap();
     scene
-        .tfoci([
-            "mirror",
-            &address,
-            "--to",
-            "oci-layout:store",
-            "--ca-file",
-            ca,
-        ])
+        .line(format!(
+            "mirror {address} --to oci-layout:store --ca-file {ca}"
+        ))
         .succeeds();
-    site(&scene, &[]).succeeds();
+    site(&scene, "").succeeds();
     let read = |directory: &str, name: &str| {
         let text = fs::read_to_string(scene.path(format!("{directory}/{address}/{name}"))).unwrap();
         let lines = text.split('\n').filter(|line| !line.contains("\"h1:"));

@@ -6,7 +6,7 @@ use crate::support::signer::Signer;
 #[test]
 fn the_page_lists_the_providers() {
     let scene = with_two();
-    site(&scene, &["--url", "https://mirror.example/a&b'c<d"]).succeeds();
+    site(&scene, "--url https://mirror.example/a&b'c<d").succeeds();
     let page = fs::read_to_string(scene.path("public/index.html")).unwrap();
     for part in [
         "<h2>Providers <span class=\"count\">1</span></h2>",
@@ -24,10 +24,10 @@ fn the_page_lists_the_providers() {
     }
     assert!(!page.contains("<script") && !page.contains("a&b"), "{page}");
     // A job without the option does not take the configuration away.
-    site(&scene, &[]).succeeds();
+    site(&scene, "").succeeds();
     let read = || fs::read_to_string(scene.path("public/index.html")).unwrap();
     assert_eq!(read(), page);
-    site(&scene, &["--url", "https://other.example"]).succeeds();
+    site(&scene, "--url https://other.example").succeeds();
     let other = read();
     assert!(other.contains("https://other.example/") && !other.contains("mirror.example"));
 }
@@ -38,8 +38,8 @@ fn the_page_names_pinned_keys_and_the_title_stays_text() {
     let scene = with_two();
     scene.write("acme.asc", Signer::acme().public_armored());
     let link = "https://docs.acme.example/tf#use";
-    let more = ["--title", "<b>Acme</b>", "--link", link];
-    site(&scene, &[&["--key", "acme.asc"], &more[..]].concat()).succeeds();
+    let more = format!("--title <b>Acme</b> --link {link}");
+    site(&scene, format!("--key acme.asc {more}")).succeeds();
     let read = || fs::read_to_string(scene.path("public/index.html")).unwrap();
     let page = read();
     assert_eq!(
@@ -53,17 +53,17 @@ fn the_page_names_pinned_keys_and_the_title_stays_text() {
     );
     assert!(page.contains(&format!("<a href=\"{link}\">")), "{page}");
     assert!(page.contains(env!("CARGO_PKG_VERSION")), "{page}");
-    site(&scene, &["example.com/acme/demo@1.0.0"]).succeeds();
+    site(&scene, "example.com/acme/demo@1.0.0").succeeds();
     let page = read();
     assert_eq!(page.matches("signed, not pinned").count(), 1, "{page}");
     assert!(page.contains("<strong>1.1.0</strong></p>"), "{page}");
-    site(&scene, &["--link", "javascript:alert(1)"]).exits(2);
+    site(&scene, "--link javascript:alert(1)").exits(2);
 }
 
 #[test]
 fn without_a_url_the_page_has_no_configuration() {
     let scene = with_two();
-    site(&scene, &[]).succeeds().says("Wrote --url");
+    site(&scene, "").succeeds().says("Wrote --url");
     let page = fs::read_to_string(scene.path("public/index.html")).unwrap();
     assert!(
         !page.contains("network_mirror") && !page.contains("canonical"),
@@ -75,7 +75,7 @@ fn without_a_url_the_page_has_no_configuration() {
 fn another_page_stays() {
     let scene = with_two();
     scene.write("public/index.html", "mine");
-    let run = site(&scene, &[]).succeeds();
+    let run = site(&scene, "").succeeds();
     run.says("Warning public/index.html");
     assert_eq!(fs::read(scene.path("public/index.html")).unwrap(), b"mine");
 }

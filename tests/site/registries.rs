@@ -30,18 +30,8 @@ fn documents_are_written_after_the_files_that_they_name() {
     };
     registry.always(matching("GET", "/blobs/"), Fault::after(look));
     let from = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
-    let arguments = [
-        "site",
-        "public",
-        DEMO,
-        "--from",
-        &from,
-        "--plain-http",
-        "127.0.0.1",
-        "--jobs",
-        "1",
-    ];
-    scene.tfoci(arguments).succeeds();
+    let arguments = format!("site public {DEMO} --from {from} --plain-http 127.0.0.1 --jobs 1");
+    scene.line(arguments).succeeds();
     let seen = seen.lock().unwrap();
     let packages = |names: &[String]| names.iter().filter(|name| name.ends_with(".zip")).count();
     // Before the last package there were all others, and no list of versions.
@@ -63,19 +53,17 @@ fn a_registry_gives_the_same_files_as_a_layout() {
     let scene = Scene::new();
     push(&scene, DEMO, "1.0.0", &demo("1.0.0"));
     let store = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
-    let plain = ["--plain-http", "127.0.0.1"];
-    let copy = ["copy", "--from", "oci-layout:store", "--to", &store];
-    scene.tfoci(copy.iter().chain(&plain)).succeeds();
-    let from_registry = ["site", "one", "--from", &store];
-    scene.tfoci(from_registry.iter().chain(&plain)).succeeds();
-    scene
-        .tfoci(["site", "two", "--from", "oci-layout:store"])
-        .succeeds();
+    let plain = "--plain-http 127.0.0.1";
+    let copy = format!("copy --from oci-layout:store --to {store} {plain}");
+    scene.line(copy).succeeds();
+    let from_registry = format!("site one --from {store} {plain}");
+    scene.line(&from_registry).succeeds();
+    scene.line("site two --from oci-layout:store").succeeds();
     let one = tree(&scene.path("one"));
     assert_eq!(one.len(), 5);
     assert!(one == tree(&scene.path("two")));
-    let again = scene.tfoci(from_registry.iter().chain(&plain)).succeeds();
-    assert!(again.stderr.contains("Wrote nothing"), "{}", again.stderr);
+    let again = scene.line(&from_registry).succeeds();
+    again.tells("Wrote nothing");
 }
 
 #[test]
@@ -87,16 +75,8 @@ fn wrong_bytes_of_a_registry_are_never_shown() {
     let zh = Facts::of_demo(&scene, "linux_amd64").zh.replace("zh:", "");
     registry.always(matching("GET", &zh), Fault::wrong_bytes());
     let from = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
-    let arguments = [
-        "site",
-        "public",
-        DEMO,
-        "--from",
-        &from,
-        "--plain-http",
-        "127.0.0.1",
-    ];
-    scene.tfoci(arguments).exits(3);
+    let arguments = format!("site public {DEMO} --from {from} --plain-http 127.0.0.1");
+    scene.line(arguments).exits(3);
     let names: Vec<String> = tree(&scene.path("public")).into_keys().collect();
     let is_shown = |name: &&String| name.contains("linux_amd64") || name.ends_with(".json");
     assert_eq!(names.iter().find(is_shown), None);
@@ -120,8 +100,8 @@ fn an_interrupted_run_leaves_whole_files_only() {
     registry.always(matching("GET", &zh), stall);
     let from = format!("{}/{{hostname}}/{{namespace}}/{{type}}", registry.host());
     let mut run = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-    run.args(["site", "public", DEMO, "--from", &from]);
-    run.args(["--plain-http", "127.0.0.1", "--jobs", "1"]);
+    let site = format!("site public {DEMO} --from {from} --plain-http 127.0.0.1 --jobs 1");
+    run.args(site.split(' '));
     run.stdout(Stdio::null()).stderr(Stdio::null());
     let mut run = run.spawn().unwrap();
     begins.recv().unwrap();
@@ -149,20 +129,12 @@ fn a_forgotten_option_does_not_delete_the_site() {
     let registry = registry.quirks(|quirks| quirks.catalog = Some(2)).start();
     import(&scene.path("store").join(DEMO), &registry, "acme/demo");
     let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let always = [
-        "site",
-        "public",
-        "--from",
-        &from,
-        "--plain-http",
-        "127.0.0.1",
-    ];
-    let site = |arguments: &[&str]| scene.tfoci(always.iter().chain(arguments));
-    site(&["--default-host", "example.com"]).succeeds();
+    let always = format!("site public --from {from} --plain-http 127.0.0.1");
+    let site = |arguments: &str| scene.line(format!("{always} {arguments}"));
+    site("--default-host example.com").succeeds();
     let published = files(&scene);
-    let run = site(&["--delete"]).exits(3);
-    let kept = "example.com/acme/demo is still published";
-    assert!(run.stderr.contains(kept), "{}", run.stderr);
+    let run = site("--delete").exits(3);
+    run.tells("example.com/acme/demo is still published");
     assert_eq!(files(&scene), published);
 }
 
@@ -189,17 +161,14 @@ fn answers_other_than_those_of_the_registry_delete_nothing() {
             import(&layout, &registry, name);
         }
         let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-        let more = ["--plain-http", "127.0.0.1", "--default-host", "example.com"];
-        let site = |arguments: &[&str]| {
-            let always = ["site", "public", "--from", &from];
-            scene.tfoci(always.iter().chain(&more).chain(arguments))
-        };
-        site(&[]).succeeds();
+        let more = "--plain-http 127.0.0.1 --default-host example.com";
+        let site =
+            |arguments: &str| scene.line(format!("site public --from {from} {more} {arguments}"));
+        site("").succeeds();
         let published = files(&scene);
         let says = move |answer: &mut answer::Answer| answer.body = body.into();
         registry.always(matching("GET", path), Fault::alter(says));
-        let run = site(&["--delete"]).exits(code);
-        assert!(run.stderr.contains(said), "{}", run.stderr);
+        site("--delete").exits(code).tells(said);
         assert_eq!(files(&scene), published);
     }
 }

@@ -14,12 +14,8 @@ fn versions_that_do_not_verify_are_not_written_and_others_are() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&package, bytes).unwrap();
-    let run = site(&scene, &[]).exits(3);
-    assert!(
-        run.stderr.contains("error: example.com/acme/demo 1.0.0"),
-        "{}",
-        run.stderr
-    );
+    let run = site(&scene, "").exits(3);
+    run.tells("error: example.com/acme/demo 1.0.0");
     assert_eq!(listed(&scene), ["1.1.0"]);
     assert!(!of_demo(&scene, &zip("1.0.0", "linux_amd64")).exists());
 }
@@ -38,14 +34,14 @@ fn of_package(scene: &Scene) -> std::path::PathBuf {
 #[test]
 fn versions_of_a_key_that_is_no_longer_trusted_are_deleted() {
     let scene = with_two();
-    site(&scene, &["--key", "acme.asc", "--require-pinned"]).succeeds();
+    site(&scene, "--key acme.asc --require-pinned").succeeds();
     scene.write("stranger.asc", Signer::stranger().public_armored());
-    let pinned = ["--key", "stranger.asc", "--require-pinned"];
-    site(&scene, &pinned).exits(3);
+    let pinned = "--key stranger.asc --require-pinned";
+    site(&scene, pinned).exits(3);
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
-    site(&scene, &[&pinned[..], &["--delete"]].concat()).exits(3);
+    site(&scene, format!("{pinned} --delete")).exits(3);
     assert_eq!(names(&scene), [""; 0]);
-    site(&scene, &["--require-pinned"]).exits(2);
+    site(&scene, "--require-pinned").exits(2);
 }
 
 #[test]
@@ -56,28 +52,16 @@ fn unsigned_versions_need_an_option_if_a_rule_refuses_them() {
     demo("2.0.0")
         .mistake(Mistake::SignatureMissing)
         .write(&folder);
-    let provider = format!("{DEMO}@2.0.0");
-    let arguments = [
-        "push",
-        folder.to_str().unwrap(),
-        "--provider",
-        &provider,
-        "--to",
-        "oci-layout:store",
-        "--allow-unsigned",
-        "*/*/*",
-    ];
-    scene.tfoci(arguments).succeeds();
+    let push = format!("push {} --provider {DEMO}@2.0.0", folder.display());
+    let to = "--to oci-layout:store --allow-unsigned */*/*";
+    scene.line(format!("{push} {to}")).succeeds();
     let trust = "[[provider]]\nmatch = \"*/*/*\"\nunsigned = \"refuse\"\n";
     scene.write("trust.toml", trust);
-    let trust = ["--trust", "trust.toml"];
-    site(&scene, &trust).exits(3);
+    let trust = "--trust trust.toml";
+    site(&scene, trust).exits(3);
     assert_eq!(listed(&scene), ["1.0.0"]);
-    site(
-        &scene,
-        &[&trust[..], &["--allow-unsigned", "example.com/*/*"]].concat(),
-    )
-    .succeeds();
+    let allow = format!("{trust} --allow-unsigned example.com/*/*");
+    site(&scene, allow).succeeds();
     assert_eq!(listed(&scene), ["1.0.0", "2.0.0"]);
 }
 
@@ -86,7 +70,7 @@ fn with_one_pinned() -> Scene {
     let scene = with_two();
     let other = ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
     push(&scene, OTHER, "0.3.0", &other);
-    site(&scene, &[]).succeeds();
+    site(&scene, "").succeeds();
     let acme = Signer::acme().fingerprint();
     let trust = format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{acme}\"]\n");
     scene.write("trust.toml", trust);
@@ -94,14 +78,14 @@ fn with_one_pinned() -> Scene {
 }
 
 const OTHER: &str = "example.net/team/other";
-const PINNED: [&str; 3] = ["--trust", "trust.toml", "--require-pinned"];
+const PINNED: &str = "--trust trust.toml --require-pinned";
 
 #[test]
 fn versions_of_a_provider_without_a_pinned_key_stay_until_they_are_deleted() {
     let scene = with_one_pinned();
     let other = scene.path("public").join(OTHER);
-    let run = site(&scene, &PINNED).exits(2);
-    assert!(!run.stderr.contains("demo 1.0.0: still"), "{}", run.stderr);
+    let run = site(&scene, PINNED).exits(2);
+    run.omits("demo 1.0.0: still");
     run.says("Warning trust.toml example.net/team/other error example.net/team/other Warning example.net/team/other 0.3.0 public --delete");
     assert!(other.join("index.json").is_file());
 
@@ -109,19 +93,17 @@ fn versions_of_a_provider_without_a_pinned_key_stay_until_they_are_deleted() {
     let index = scene.path("store").join(OTHER).join("index.json");
     let sound = fs::read(&index).unwrap();
     fs::write(&index, "{").unwrap();
-    let delete = [&PINNED[..], &["--delete"]].concat();
-    let run = site(&scene, &[&delete[..], &[DEMO, OTHER]].concat()).exits(2);
-    assert!(!run.stderr.contains("Deleted"), "{}", run.stderr);
+    let delete = format!("{PINNED} --delete");
+    let run = site(&scene, format!("{delete} {DEMO} {OTHER}")).exits(2);
+    run.omits("Deleted");
     assert!(other.join("index.json").is_file());
     fs::write(&index, sound).unwrap();
 
-    let run = site(&scene, &[&delete[..], &["--dry-run"]].concat()).exits(2);
-    let planned = "Would delete example.net/team/other 0.3.0\n";
-    assert!(run.stderr.contains(planned), "{}", run.stderr);
+    let run = site(&scene, format!("{delete} --dry-run")).exits(2);
+    run.tells("Would delete example.net/team/other 0.3.0\n");
     assert!(other.join("index.json").is_file());
     let run = site(&scene, &delete).exits(2);
-    let deleted = "   Deleted example.net/team/other 0.3.0\n";
-    assert!(run.stderr.contains(deleted), "{}", run.stderr);
+    run.tells("   Deleted example.net/team/other 0.3.0\n");
     assert!(fs::read_dir(&other).unwrap().next().is_none());
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
 }
@@ -129,11 +111,11 @@ fn versions_of_a_provider_without_a_pinned_key_stay_until_they_are_deleted() {
 #[test]
 fn a_published_version_that_no_longer_verifies_is_reported() {
     let scene = with_two();
-    site(&scene, &[]).succeeds();
+    site(&scene, "").succeeds();
     scene.write("stranger.asc", Signer::stranger().public_armored());
-    let pinned = ["--key", "stranger.asc", "--require-pinned"];
-    let run = site(&scene, &[&pinned[..], &[&format!("{DEMO}@1.1.0")]].concat()).exits(3);
-    assert!(!run.stderr.contains("demo 1.0.0: still"), "{}", run.stderr);
+    let pinned = "--key stranger.asc --require-pinned";
+    let run = site(&scene, format!("{pinned} {DEMO}@1.1.0")).exits(3);
+    run.omits("demo 1.0.0: still");
     run.says(
         "error example.com/acme/demo 1.1.0 Warning example.com/acme/demo 1.1.0 public --delete",
     );
@@ -143,8 +125,8 @@ fn a_published_version_that_no_longer_verifies_is_reported() {
 #[test]
 fn refused_providers_are_in_both_lists_of_the_configuration() {
     let scene = with_one_pinned();
-    let url = ["--url", "https://mirror.example", "--delete"];
-    let run = site(&scene, &[&PINNED[..], &url].concat()).exits(2);
+    let url = "--url https://mirror.example --delete";
+    let run = site(&scene, format!("{PINNED} {url}")).exits(2);
     let block = r#"
   network_mirror {
     url     = "https://mirror.example/"
@@ -154,7 +136,7 @@ fn refused_providers_are_in_both_lists_of_the_configuration() {
     exclude = ["example.com/acme/demo", "example.net/team/other"]
   }
 "#;
-    assert!(run.stderr.contains(block), "{}", run.stderr);
+    run.tells(block);
     let page = fs::read_to_string(scene.path("public/index.html")).unwrap();
     let both = "[&quot;example.com/acme/demo&quot;, &quot;example.net/team/other&quot;]";
     assert_eq!(page.matches(both).count(), 2, "{page}");
