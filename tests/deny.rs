@@ -276,7 +276,7 @@ fn serve_hides_them_without_a_restart() {
     let store = Store::demo();
     let text = trust("*/*/*", "9.0.0", "");
     store.scene.write("trust.toml", &text);
-    let server = store.serve(&["--trust", "trust.toml", "--max-age", "1"]);
+    let server = store.serve("--trust trust.toml --max-age 1");
     let index = format!("/mirror/{}/index.json", crate::serve::stores::DEMO);
     let before = server.get(&index).is(200).text();
     assert!(before.contains("\"1.0.0\""), "{before}");

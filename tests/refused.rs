@@ -184,7 +184,7 @@ impl Bad {
         let scene = self.offered();
         let pattern = scene.named("[ORIGIN]/*/*");
         let line = format!("--from oci-layout:cache --fill --include {pattern} --ca-file ca.pem");
-        let server = Server::plain(&scene.scene, &line.split(' ').collect::<Vec<_>>());
+        let server = Server::plain(&scene.scene, line);
         let base = format!("/mirror/{}", scene.origin.address("acme/demo"));
         server.get(&format!("{base}/1.0.0.json")).is(404);
         server.until(&format!("{base}/index.json"), |reply| {

@@ -220,7 +220,7 @@ fn serve_hides_what_is_not_attested() {
     let store = Store::demo();
     write_keys(&store.scene);
     trust(&store.scene, "");
-    let server = store.serve(&["--trust", "trust.toml", "--max-age", "1"]);
+    let server = store.serve("--trust trust.toml --max-age 1");
     let index = format!("/mirror/{}/index.json", crate::serve::stores::DEMO);
     let before = server.get(&index).is(200).text();
     assert!(before.contains("\"1.0.0\""), "{before}");

@@ -21,132 +21,65 @@ fn scene() -> Scene {
     scene
 }
 
-/// The words after `serve`, the exit code, and what the message names. `PLAIN` and `FROM` stand for options that are right.
-const MISTAKES: [(&str, i32, &str); 44] = [
-    ("FROM", 2, "--tls-cert"),
-    ("FROM --plain-http localhost:5444", 2, "--plain-http"),
-    // Both at once.
-    (
-        "--from oci-layout:nowhere --plain-http h.example PLAIN",
-        1,
-        "nowhere",
-    ),
-    (
-        "FROM --tls-cert a --tls-key b --url http://providers.example.com",
-        2,
-        "--url",
-    ),
-    (
-        "FROM --plain-http --listen localhost:9443",
-        2,
-        "--listen <IP:PORT>",
-    ),
-    (
-        "--from oci-layout:nowhere --url http://a.example PLAIN",
-        1,
-        "http://a.example/",
-    ),
-    ("FROM --tls-cert a --tls-key b PLAIN", 2, "--plain-http"),
-    (
-        "FROM --tls-cert nothing.pem --tls-key nothing.pem",
-        1,
-        "nothing.pem",
-    ),
-    (
-        "FROM --fill --include */*/* --exclude acme/demo@1.0.0,2.0.0 PLAIN",
-        2,
-        "acme/demo@1.0.0",
-    ),
-    (
-        "FROM --fill --include */*/* --exclude acme/demo@ PLAIN",
-        2,
-        "acme/demo@",
-    ),
-    ("FROM --fill --include hashicorp/* PLAIN", 2, "hashicorp/*"),
-    (
-        "FROM --fill --include */*/* --exclude hashicorp/*@1.0.0 PLAIN",
-        2,
-        "hashicorp/*",
-    ),
-    ("FROM --fill PLAIN", 2, "--include <PATTERN>"),
-    ("FROM --include */*/* PLAIN", 2, "--fill"),
-    ("FROM --allow-unsigned hashicorp/* PLAIN", 2, "hashicorp/*"),
-    ("FROM --require-pinned PLAIN", 2, "--trust"),
-    (
-        "--from registry.test/tofu/${namespace}/${type} PLAIN",
-        2,
-        "--registry-host",
-    ),
-    ("FROM --exact-repository PLAIN", 2, "--exact-repository"),
-    ("--from registry.test/tofu PLAIN", 2, "registry.test/tofu"),
-    (
-        "--from registry.test/tofu/${namespace} PLAIN",
-        2,
-        "registry.test/tofu/${namespace}",
-    ),
-    ("FROM --tokens tokens.txt PLAIN", 1, "tokens.txt"),
-    ("FROM --tokens host.txt PLAIN", 1, "hashicorp/*"),
-    ("FROM --tokens pattern.txt PLAIN", 1, "line 1"),
-    ("FROM --tokens many.txt PLAIN", 1, "10000"),
-    ("FROM --tokens none.txt PLAIN", 1, "--tokens"),
-    (
-        "FROM --tokens one.txt --signing-key none.key PLAIN",
-        1,
-        "--signing-key",
-    ),
-    (
-        "FROM --tokens one.txt --signing-key signing.key PLAIN",
-        1,
-        "32 bytes",
-    ),
-    (
-        "FROM --tokens one.txt --signing-key hex.key PLAIN",
-        1,
-        "hex.key",
-    ),
-    (
-        "FROM --tokens one.txt --signing-key /dev/null PLAIN",
-        1,
-        "/dev/null",
-    ),
-    ("FROM --tls-cert one.pem --tls-key one.pem", 1, "one.pem"),
-    (
-        "FROM --tls-cert one.pem --tls-key other.key",
-        1,
-        "other.key",
-    ),
-    ("FROM --tls-cert one.pem --tls-key none.key", 1, "--tls-key"),
-    // They are swapped.
-    (
-        "FROM --tls-cert other.key --tls-key one.pem",
-        1,
-        "other.key",
-    ),
-    ("--from oci-layout:nowhere PLAIN", 1, "nowhere"),
-    ("FROM --plain-http --listen 192.0.2.1:1", 1, "192.0.2.1:1"),
-    ("FROM --url providers.example.com PLAIN", 2, "https://HOST"),
-    ("FROM --url https://localhost/mirror/ PLAIN", 2, "/mirror"),
-    ("FROM --tokens one.txt --url-lifetime 1", 2, "30 to 86400"),
-    ("FROM --max-age 86401", 2, "0 to 86400"),
-    ("FROM --max-stale 1h", 2, "0 to 2592000"),
-    ("FROM --grace 1.5", 2, "0 to 86400"),
-    ("FROM --max-connections 0", 2, "1 to 1000000"),
-    ("FROM --max-rate 5000000000", 2, "0 to 1000000"),
-    (
-        "FROM --fill --include */*/* --fill-max-size 0",
-        2,
-        "1 to 8589934592",
-    ),
-];
+/// A line for each mistake: the exit code, the words after `serve`, and what the message names. `PLAIN` and `FROM` stand for options that are
+/// right.
+const MISTAKES: &str = "
+2 FROM => --tls-cert
+2 FROM --plain-http localhost:5444 => --plain-http
+1 --from oci-layout:nowhere --plain-http h.example PLAIN => nowhere
+2 FROM --tls-cert a --tls-key b --url http://providers.example.com => --url
+2 FROM --plain-http --listen localhost:9443 => --listen <IP:PORT>
+1 --from oci-layout:nowhere --url http://a.example PLAIN => http://a.example/
+2 FROM --tls-cert a --tls-key b PLAIN => --plain-http
+1 FROM --tls-cert nothing.pem --tls-key nothing.pem => nothing.pem
+2 FROM --fill --include */*/* --exclude acme/demo@1.0.0,2.0.0 PLAIN => acme/demo@1.0.0
+2 FROM --fill --include */*/* --exclude acme/demo@ PLAIN => acme/demo@
+2 FROM --fill --include hashicorp/* PLAIN => hashicorp/*
+2 FROM --fill --include */*/* --exclude hashicorp/*@1.0.0 PLAIN => hashicorp/*
+2 FROM --fill PLAIN => --include <PATTERN>
+2 FROM --include */*/* PLAIN => --fill
+2 FROM --allow-unsigned hashicorp/* PLAIN => hashicorp/*
+2 FROM --require-pinned PLAIN => --trust
+2 --from registry.test/tofu/${namespace}/${type} PLAIN => --registry-host
+2 FROM --exact-repository PLAIN => --exact-repository
+2 --from registry.test/tofu PLAIN => registry.test/tofu
+2 --from registry.test/tofu/${namespace} PLAIN => registry.test/tofu/${namespace}
+1 FROM --tokens tokens.txt PLAIN => tokens.txt
+1 FROM --tokens host.txt PLAIN => hashicorp/*
+1 FROM --tokens pattern.txt PLAIN => line 1
+1 FROM --tokens many.txt PLAIN => 10000
+1 FROM --tokens none.txt PLAIN => --tokens
+1 FROM --tokens one.txt --signing-key none.key PLAIN => --signing-key
+1 FROM --tokens one.txt --signing-key signing.key PLAIN => 32 bytes
+1 FROM --tokens one.txt --signing-key hex.key PLAIN => hex.key
+1 FROM --tokens one.txt --signing-key /dev/null PLAIN => /dev/null
+1 FROM --tls-cert one.pem --tls-key one.pem => one.pem
+1 FROM --tls-cert one.pem --tls-key other.key => other.key
+1 FROM --tls-cert one.pem --tls-key none.key => --tls-key
+1 FROM --tls-cert other.key --tls-key one.pem => other.key
+1 --from oci-layout:nowhere PLAIN => nowhere
+1 FROM --plain-http --listen 192.0.2.1:1 => 192.0.2.1:1
+2 FROM --url providers.example.com PLAIN => https://HOST
+2 FROM --url https://localhost/mirror/ PLAIN => /mirror
+2 FROM --tokens one.txt --url-lifetime 1 => 30 to 86400
+2 FROM --max-age 86401 => 0 to 86400
+2 FROM --max-stale 1h => 0 to 2592000
+2 FROM --grace 1.5 => 0 to 86400
+2 FROM --max-connections 0 => 1 to 1000000
+2 FROM --max-rate 5000000000 => 0 to 1000000
+2 FROM --fill --include */*/* --fill-max-size 0 => 1 to 8589934592
+";
 
 #[test]
 fn mistakes_are_told_before_it_listens() {
     let scene = scene();
-    for (words, code, named) in MISTAKES {
+    for line in MISTAKES.trim().lines() {
+        let (words, named) = line.split_once(" => ").unwrap();
+        let (code, words) = words.split_once(' ').unwrap();
         let words = words.replace("FROM", "--from oci-layout:store");
         let words = words.replace("PLAIN", "--plain-http --listen 127.0.0.1:0");
-        let run = scene.tfoci(["serve"].into_iter().chain(words.split(' ')));
-        let run = run.exits(code);
+        let run = scene.line(format!("serve {words}"));
+        let run = run.exits(code.parse().unwrap());
         assert!(run.stderr.contains(named), "{words}: {}", run.stderr);
         assert_eq!(run.stdout, "", "{words}");
     }
@@ -157,20 +90,20 @@ fn mistakes_are_told_before_it_listens() {
 fn a_port_that_is_taken_is_named() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let serve = ["serve", "--from", "oci-layout:store", "--plain-http"];
-    let listen = ["--listen", &address, "--tokens", "one.txt"];
-    let run = scene().tfoci(serve.iter().chain(&listen)).exits(1);
+    let serve = "serve --from oci-layout:store --plain-http";
+    let listen = format!("--listen {address} --tokens one.txt");
+    let run = scene().line(format!("{serve} {listen}")).exits(1);
     assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
-    assert!(run.stderr.contains(&address), "{}", run.stderr);
+    run.tells(&address);
 }
 
 #[test]
 fn the_page_about_deployment_names_options_that_exist() {
     let scene = Scene::new();
-    let page = scene.tfoci(["help", "deployment"]).succeeds().stdout;
-    let own = scene.tfoci(["serve", "--help"]).succeeds().stdout;
-    let of_all = scene.tfoci(["help", "options"]).succeeds().stdout;
-    let of_lock = scene.tfoci(["lock", "--help"]).succeeds().stdout;
+    let page = scene.line("help deployment").succeeds().stdout;
+    let own = scene.line("serve --help").succeeds().stdout;
+    let of_all = scene.line("help options").succeeds().stdout;
+    let of_lock = scene.line("lock --help").succeeds().stdout;
     let help = own + &of_all + &of_lock;
     let is_of_option = |one: char| one.is_ascii_lowercase() || one == '-';
     let options: std::collections::BTreeSet<&str> = page

@@ -154,7 +154,7 @@ fn with_browser(test: impl FnOnce(&Browser<'_>, &Server, &str)) {
     let Some(browser) = Browser::find(&store.scene) else {
         return;
     };
-    let server = store.serve(&["--registry-host", HOST]);
+    let server = store.serve(format!("--registry-host {HOST}"));
     test(&browser, &server, &format!("http://{}", server.address));
     server.stop();
 }

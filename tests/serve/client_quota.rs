@@ -33,8 +33,7 @@ fn is_answered(mut connection: Connection) -> Connection {
 #[test]
 fn one_client_cannot_have_all_connections() {
     const EACH: usize = 4;
-    let limit = (2 * EACH).to_string();
-    let limit = ["--max-connections", limit.as_str()];
+    let limit = format!("--max-connections {}", 2 * EACH);
     let store = Store::demo();
     let server = store.serve_tls(&limit);
     let mut held: Vec<_> = (0..EACH)
@@ -80,7 +79,7 @@ fn a_page_is_rendered_once() {
             other
         }));
     });
-    let server = store.serve_tls(&["--max-rate", "0"]);
+    let server = store.serve_tls("--max-rate 0");
     let page = format!("/providers/{DEMO}");
     let length = server.until(&page, |reply| reply.status == 200).body.len();
     let mut many = own(&server).unwrap();
@@ -111,7 +110,7 @@ pub fn one_client_cannot_have_all_packages() {
         let status = connection.head().unwrap().status;
         (connection, status)
     };
-    let server = store.serve_tls(&["--max-rate", "0"]);
+    let server = store.serve_tls("--max-rate 0");
     let mut held = Vec::new();
     for _ in 0..PACKAGES {
         let (connection, status) = ask(own(&server).unwrap());
@@ -132,7 +131,7 @@ pub fn one_client_cannot_have_all_packages() {
     assert_eq!(waits.head().unwrap().status, 200);
     drop(held);
     // A proxy may have all packages.
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let mut all = Vec::new();
     for _ in 0..PACKAGES + 10 {
         let (connection, status) = ask(server.connect());

@@ -51,7 +51,16 @@ struct Attempt<'a> {
     through_mirror: bool,
 }
 
-impl Attempt<'_> {
+impl<'a> Attempt<'a> {
+    fn of(store: &'a Store, server: &'a Server, client: &'a str, through_mirror: bool) -> Self {
+        Self {
+            store,
+            server,
+            client,
+            through_mirror,
+        }
+    }
+
     /// `localhost:PORT`, by which clients reach the server.
     fn host(&self) -> String {
         format!("localhost:{}", self.server.address.port())
@@ -117,9 +126,8 @@ fn clients_install_what_a_prune_leaves() {
     let release = ReleaseFolder::new("demo", "0.9.0").platform(OTHER);
     store.push_release(DEMO, "0.9.0", &release);
     let address = format!("{DEMO}@0.9.0");
-    let prune = ["prune", &address, "--from", "oci-layout:store", "--yes"];
-    let run = store.scene.tfoci(prune).succeeds();
-    assert!(run.stderr.contains("0.9.0"), "{}", run.stderr);
+    let prune = format!("prune {address} --from oci-layout:store --yes");
+    store.scene.line(prune).succeeds().tells("0.9.0");
     install_through_both_protocols(&store);
 }
 
@@ -128,7 +136,7 @@ fn clients_install_from_a_bundle() {
     let store = store().bundled();
     install_through_both_protocols(&store);
     // Only the whole of a package is proven, so the server sends that.
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let zip = package(DEMO, "1.0.0", &Platform::current().to_string());
     let zip = format!("/mirror/{DEMO}/{zip}");
     server.get(&zip).is(200);
@@ -143,21 +151,11 @@ fn install_through_both_protocols(store: &Store) {
     let key = Signer::acme().fingerprint();
     let key = format!("signed, key ID {}", &key[24..]);
     for token in [None, Some(TOKEN)] {
-        let guard: &[&str] = if token.is_some() {
-            &["--tokens", "tokens.txt"]
-        } else {
-            &[]
-        };
-        let route = ["--registry-host", HOST];
-        let server = store.serve_tls(&[guard, &route].concat());
+        let guard = token.map_or("", |_| "--tokens tokens.txt");
+        let server = store.serve_tls(format!("{guard} --registry-host {HOST}"));
         for client in clients() {
             for through_mirror in [true, false] {
-                let attempt = Attempt {
-                    store,
-                    server: &server,
-                    client,
-                    through_mirror,
-                };
+                let attempt = Attempt::of(store, &server, client, through_mirror);
                 let source = attempt.source();
                 for version in ["1.0.0", PLUS] {
                     let run = attempt.init(&source, version, token).succeeds();
@@ -202,7 +200,7 @@ fn clients_say_that_they_need_a_token() {
     store
         .scene
         .write("tokens.txt", format!("team sha256:{hash} {HOST}/other/*\n"));
-    let arguments = ["--tokens", "tokens.txt", "--registry-host", HOST];
+    let arguments = format!("--tokens tokens.txt --registry-host {HOST}");
     let server = store.serve_tls(&arguments);
     for client in clients() {
         for (through_mirror, token) in [
@@ -211,12 +209,7 @@ fn clients_say_that_they_need_a_token() {
             (true, Some(TOKEN)),
             (false, None),
         ] {
-            let attempt = Attempt {
-                store: &store,
-                server: &server,
-                client,
-                through_mirror,
-            };
+            let attempt = Attempt::of(&store, &server, client, through_mirror);
             let run = attempt.init(&attempt.source(), "1.0.0", token).exits(1);
             let said = said(&run);
             assert!(
@@ -230,14 +223,9 @@ fn clients_say_that_they_need_a_token() {
 #[test]
 fn clients_find_hosts_in_any_script_through_the_mirror() {
     let store = store();
-    let server = store.serve_tls(&[]);
+    let server = store.serve_tls("");
     for client in clients() {
-        let attempt = Attempt {
-            store: &store,
-            server: &server,
-            client,
-            through_mirror: true,
-        };
+        let attempt = Attempt::of(&store, &server, client, true);
         attempt.init(IDN, "1.0.0", None).succeeds();
     }
     assert!(
@@ -250,14 +238,9 @@ fn clients_find_hosts_in_any_script_through_the_mirror() {
 #[test]
 fn clients_install_while_the_store_is_away() {
     let store = store();
-    let server = store.serve_tls(&["--max-age", "0"]);
+    let server = store.serve_tls("--max-age 0");
     for client in clients() {
-        let attempt = Attempt {
-            store: &store,
-            server: &server,
-            client,
-            through_mirror: true,
-        };
+        let attempt = Attempt::of(&store, &server, client, true);
         attempt.init(DEMO, "1.0.0", None).succeeds();
         // The tags are deleted, and the packages are not.
         let index = store.repository(DEMO).join("index.json");
@@ -277,7 +260,7 @@ fn clients_install_while_the_store_is_away() {
 #[test]
 fn clients_use_the_configuration_of_the_page() {
     let store = store();
-    let server = store.serve_tls(&["--url", "https://localhost:[PORT]", "--max-age", "0"]);
+    let server = store.serve_tls("--url https://localhost:[PORT] --max-age 0");
     let address = format!("localhost:{}/acme/demo", server.address.port());
     let release = ReleaseFolder::new("demo", "1.0.0").platform(&Platform::current().to_string());
     store.push_release(&address, "1.0.0", &release);
@@ -294,12 +277,7 @@ fn clients_use_the_configuration_of_the_page() {
         );
         for client in clients() {
             for source in [DEMO, &address] {
-                let attempt = Attempt {
-                    store: &store,
-                    server: &server,
-                    client,
-                    through_mirror: true,
-                };
+                let attempt = Attempt::of(&store, &server, client, true);
                 attempt.init_with(&block, source, "1.0.0").succeeds();
             }
         }
@@ -325,23 +303,13 @@ fn clients_install_what_the_server_mirrors_from_the_origin() {
             ] {
                 store.scene = store.scene.env(name, path.to_str().unwrap());
             }
-            let registry = ["--registry-host", HOST];
-            let fill = [
-                "--fill",
-                "--include",
-                DEMO,
-                "--allow-private",
-                origin.host(),
-            ];
-            let server = store.serve_tls(&[&registry[..], &fill].concat());
+            let registry = format!("--registry-host {HOST}");
+            let private = format!("--allow-private {}", origin.host());
+            let fill = format!("--fill --include {DEMO} {private}");
+            let server = store.serve_tls(format!("{registry} {fill}"));
             assert_eq!(origin.counters(), "");
             let install = |server: &Server| {
-                let attempt = Attempt {
-                    store: &store,
-                    server,
-                    client,
-                    through_mirror,
-                };
+                let attempt = Attempt::of(&store, server, client, through_mirror);
                 let run = attempt.init(&attempt.source(), "1.0.0", None).succeeds();
                 assert_eq!(run.stdout.contains("signed, key ID"), !through_mirror);
                 attempt.lock()

@@ -51,7 +51,7 @@ impl Slow {
 
 pub fn slow_senders_are_closed_while_others_are_served() {
     let store = Store::demo();
-    let (plain, tls) = (store.serve(&[]), store.serve_tls(&["-v"]));
+    let (plain, tls) = (store.serve(""), store.serve_tls("-v"));
     let header: &[u8] =
         b"GET /healthz HTTP/1.1\r\nHost: server.test\r\nX-Very-Slow: indeed, it takes minutes\r\n";
     let senders = [
@@ -93,7 +93,7 @@ pub fn slow_senders_are_closed_while_others_are_served() {
 #[test]
 fn headers_have_a_limit() {
     let store = Store::demo();
-    for server in [store.serve(&[]), store.serve_tls(&[])] {
+    for server in [store.serve(""), store.serve_tls("")] {
         for (size, status) in [
             (8 << 10, 200),
             (24 << 10, 200),
@@ -130,7 +130,7 @@ fn headers_have_a_limit() {
 #[test]
 fn invalid_requests_are_refused() {
     let store = Store::demo();
-    let server = store.serve(&[]);
+    let server = store.serve("");
     for text in [
         "\r\n\r\n\r\nnonsense\r\n\r\n",
         "GET / HTTP/9.9\r\n\r\n",
@@ -163,7 +163,7 @@ fn invalid_requests_are_refused() {
 #[test]
 fn http_1_1_is_offered_over_tls() {
     let store = Store::demo();
-    let server = store.serve_tls(&[]);
+    let server = store.serve_tls("");
     let offered = [b"h2".as_slice(), b"http/1.1"];
     let negotiated = http::negotiated(server.address, &offered);
     assert_eq!(negotiated.as_deref(), Some(&b"http/1.1"[..]));
@@ -173,7 +173,7 @@ fn http_1_1_is_offered_over_tls() {
 #[test]
 fn a_client_above_its_rate_is_refused_with_retry_after() {
     let store = Store::demo();
-    let server = store.serve(&["--max-rate", "1"]);
+    let server = store.serve("--max-rate 1");
     let mut connection = server.connect();
     let mut statuses = Vec::new();
     for _ in 0..12 {
@@ -193,7 +193,7 @@ fn a_client_above_its_rate_is_refused_with_retry_after() {
     let lines = log.lines().filter(|line| line.contains(" 429 GET"));
     assert_eq!(lines.count(), 1, "{log}");
     // No limit behind a proxy, whose address is that of all clients.
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let mut connection = server.connect();
     for _ in 0..3_000 {
         connection.request("GET", "/healthz", &[]);
@@ -204,7 +204,7 @@ fn a_client_above_its_rate_is_refused_with_retry_after() {
 #[test]
 fn the_log_has_a_line_for_each_request_and_no_control_characters() {
     let store = Store::demo();
-    for more in [&[][..], &["--format", "json"]] {
+    for more in ["", "--format json"] {
         let server = store.serve(more);
         let mut connection = server.connect();
         let agent = "Terraform/1.11.4 \u{202e}";
@@ -282,7 +282,7 @@ fn the_log_has_a_line_for_each_request_and_no_control_characters() {
 #[test]
 fn successful_probes_are_not_logged() {
     let store = Store::demo();
-    for (more, lines) in [(&[][..], 0), (&["-v"], 3)] {
+    for (more, lines) in [("", 0), ("-v", 3)] {
         let server = store.serve(more);
         for path in ["/healthz", "/readyz", "/metrics"] {
             server.until(path, |reply| reply.status == 200);
@@ -296,14 +296,14 @@ fn successful_probes_are_not_logged() {
 fn the_log_says_why_an_answer_is_an_error() {
     let store = Store::demo();
     let path = "/mirror/registry.acme.test/acme/demo/9.0.0.json";
-    for more in [&[][..], &["--format", "json"]] {
+    for more in ["", "--format json"] {
         let server = store.serve(more);
         let reply = server.get(path).is(404);
         let reason = reply.text();
         let reason = reason.trim_end();
         assert!(reason.contains("registry.acme.test/acme/demo 9.0.0"));
         let shown = match more {
-            [] => format!(" to 127.0.0.1: {reason}\n"),
+            "" => format!(" to 127.0.0.1: {reason}\n"),
             _ => format!("\"reason\":\"{reason}\""),
         };
         server.get("/healthz").is(200);
@@ -318,7 +318,7 @@ fn the_log_says_why_an_answer_is_an_error() {
 fn every_line_of_a_log_in_json_is_json() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
-    let server = store.serve(&["--format", "json", "-vv"]);
+    let server = store.serve("--format json -vv");
     registry.always(
         |_| true,
         Fault::Answer(Answer::error(503, "UNAVAILABLE", "later")),
@@ -345,13 +345,13 @@ fn the_log_names_the_client_behind_a_proxy() {
         let headers = [forwarded, &close].concat();
         server.ask("GET", "/healthz", &headers).is(200);
     };
-    for more in [&["-v"][..], &["-v", "--format", "json"]] {
+    for more in ["-v", "-v --format json"] {
         for (server, has_proxy) in [(store.serve(more), true), (store.serve_tls(more), false)] {
             asks(&server, &[("X-Forwarded-For", NAMED)]);
             let log = server.stop();
             let line = log.lines().find(|line| line.contains("/healthz")).unwrap();
             let named = match more {
-                ["-v"] => " to 127.0.0.1 (for 203.0.113.9)",
+                "-v" => " to 127.0.0.1 (for 203.0.113.9)",
                 _ => "\"client\":\"127.0.0.1\",\"forwarded_for\":\"203.0.113.9\"",
             };
             assert_eq!(line.contains(named), has_proxy, "{line}");
@@ -359,7 +359,7 @@ fn the_log_names_the_client_behind_a_proxy() {
             assert!(!line.contains("198.51.100.1"), "{line}");
         }
     }
-    let server = store.serve(&["-v"]);
+    let server = store.serve("-v");
     asks(&server, &[]);
     asks(
         &server,
@@ -368,7 +368,7 @@ fn the_log_names_the_client_behind_a_proxy() {
     let log = server.stop();
     assert_eq!(log.matches(" to 127.0.0.1\n").count(), 2, "{log}");
     // Limits hold for the address of the connection.
-    let server = store.serve(&["--max-rate", "1"]);
+    let server = store.serve("--max-rate 1");
     let mut connection = server.connect();
     let statuses: Vec<u16> = (0..20)
         .map(|number| {

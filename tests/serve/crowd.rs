@@ -25,7 +25,7 @@ fn two_hundred_readers_get_one_zip_whole() {
     for store in [Store::empty(), Store::at(registry.host())] {
         store.push_release(DEMO, "1.0.0", &large(&[ZIP], 256 << 10));
         let digest = sha256(&store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", ZIP)));
-        let server = store.serve(&[]);
+        let server = store.serve("");
         let (path, all_ready) = (path(), Barrier::new(READERS));
         std::thread::scope(|scope| {
             for _ in 0..READERS {
@@ -51,7 +51,7 @@ fn two_hundred_readers_get_one_zip_whole() {
 #[test]
 fn a_thousand_idle_connections_leave_room_for_others() {
     let store = Store::demo();
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let mut idle: Vec<_> = (0..IDLE).map(|_| server.connect()).collect();
     // Half of them have sent a request before.
     for connection in idle.iter_mut().step_by(2) {
@@ -87,7 +87,7 @@ fn open_connections(server: &Server) -> usize {
 #[test]
 fn connections_above_the_limit_wait() {
     let store = Store::demo();
-    let server = store.serve(&["--max-connections", "2"]);
+    let server = store.serve("--max-connections 2");
     let mut first = server.connect();
     let mut second = server.connect();
     for connection in [&mut first, &mut second] {
@@ -135,7 +135,7 @@ fn long_lists_do_not_block_other_requests() {
     for number in 0..lists {
         std::os::unix::fs::symlink(&demo, store.repository(&other(number))).unwrap();
     }
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let mut waiting: Vec<_> = (0..lists)
         .map(|number| {
             let mut connection = server.connect();
@@ -169,7 +169,7 @@ fn made_up_providers_do_not_wait_without_limit() {
     // It accepts connections and sends nothing.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let store = Store::at(&silent.local_addr().unwrap().to_string());
-    let server = store.serve(&["--registry-host", HOST]);
+    let server = store.serve(format!("--registry-host {HOST}"));
     let index = |number: usize| format!("/mirror/{HOST}/acme/made-up-{number}/index.json");
     let limited = || {
         let metrics = server.get("/metrics").is(200).text();

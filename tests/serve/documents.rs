@@ -25,7 +25,7 @@ impl Mirror {
         Authority::shared().write(&store.scene, "ca.pem");
         let tokens = format!("all sha256:{}\n", sha256(TOKEN.as_bytes()));
         store.scene.write("tokens.txt", tokens);
-        let options = ["--tokens", "tokens.txt", "--allow-unsigned", BARE];
+        let options = format!("--tokens tokens.txt --allow-unsigned {BARE}");
         let server = store.serve_tls(&options);
         let host = format!("localhost:{}", server.address.port());
         let client = format!("credentials \"{host}\" {{ token = \"{TOKEN}\" }}\n");
@@ -43,7 +43,7 @@ impl Mirror {
     fn tfoci(&self, arguments: &str) -> Run {
         let arguments = format!("{arguments} --ca-file ca.pem");
         let arguments = arguments.replace("[MIRROR]", &self.from);
-        self.store.scene.tfoci(arguments.split(' '))
+        self.store.scene.line(arguments)
     }
 
     fn read(&self, path: &str) -> String {

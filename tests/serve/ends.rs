@@ -30,7 +30,7 @@ fn a_download_ends_whole_when_the_server_ends() {
     ] {
         store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
         let zip = store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", ZIP));
-        for mut server in [store.serve(&[]), store.serve_tls(&[])] {
+        for mut server in [store.serve(""), store.serve_tls("")] {
             let idle: Vec<_> = (0..20)
                 .map(|number| {
                     let mut connection = server.connect();
@@ -77,10 +77,7 @@ fn a_download_ends_whole_when_the_server_ends() {
 fn a_reader_that_never_reads_is_let_go() {
     let store = Store::empty();
     store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
-    for mut server in [
-        store.serve(&["--grace", "1"]),
-        store.serve_tls(&["--grace", "1"]),
-    ] {
+    for mut server in [store.serve("--grace 1"), store.serve_tls("--grace 1")] {
         let _never_read = download(&server);
         let begun = Instant::now();
         server.signal(Signal::TERM);
@@ -96,8 +93,8 @@ fn a_second_signal_ends_downloads_too() {
     let store = Store::empty();
     store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
     for (mut server, signals) in [
-        (store.serve(&[]), [Signal::TERM, Signal::TERM]),
-        (store.serve_tls(&[]), [Signal::INT, Signal::TERM]),
+        (store.serve(""), [Signal::TERM, Signal::TERM]),
+        (store.serve_tls(""), [Signal::INT, Signal::TERM]),
     ] {
         let _never_read = download(&server);
         let begun = Instant::now();
@@ -116,7 +113,7 @@ fn a_second_signal_ends_downloads_too() {
 #[test]
 fn a_server_that_ends_is_not_ready() {
     let store = Store::demo();
-    let mut server = store.serve(&[]);
+    let mut server = store.serve("");
     let mut asking = server.connect();
     asking.send(b"GET /readyz HTTP/1.1\r\n");
     // A connection whose first line was not read would be closed at once. It was read before a later connection is answered twice.
@@ -149,7 +146,7 @@ fn a_server_without_work_ends_at_once() {
     };
     std::thread::scope(|scope| {
         for signal in [Signal::TERM, Signal::INT] {
-            for server in [store.serve(&[]), store.serve_tls(&[])] {
+            for server in [store.serve(""), store.serve_tls("")] {
                 scope.spawn(move || end(server, signal));
             }
         }

@@ -42,22 +42,16 @@ fn origin() -> (Origin, Scene) {
     (origin, scene)
 }
 
-fn start(scene: &Scene, origin: &Origin, more: &[&str]) -> Server {
+fn start(scene: &Scene, origin: &Origin, more: &str) -> Server {
     let pattern = format!("{}/*/*", origin.host());
-    let own = [
-        "--from",
-        "oci-layout:cache",
-        "--fill",
-        "--include",
-        &pattern,
-    ];
-    Server::plain(scene, &[&own, more].concat())
+    let own = format!("--from oci-layout:cache --fill --include {pattern}");
+    Server::plain(scene, format!("{own} {more}"))
 }
 
 /// A server that mirrors from every host that a client names.
-fn every(scene: &Scene, more: &[&str]) -> Server {
-    let own = ["--from", "oci-layout:cache", "--fill", "--include", "*/*/*"];
-    Server::plain(scene, &[&own, more].concat())
+fn every(scene: &Scene, more: &str) -> Server {
+    let own = "--from oci-layout:cache --fill --include */*/*";
+    Server::plain(scene, format!("{own} {more}"))
 }
 
 fn base(origin: &Origin) -> String {
@@ -68,7 +62,7 @@ fn base(origin: &Origin) -> String {
 fn bad_versions_of_an_origin_are_not_offered() {
     let (origin, scene) = origin();
     origin.always(asks("versions"), lie::says("versions/0/version", "v1.0.0"));
-    let server = start(&scene, &origin, &["--max-age", "0"]);
+    let server = start(&scene, &origin, "--max-age 0");
     let base = base(&origin);
     for _ in 0..2 {
         let index = server.get(&format!("{base}/index.json"));
@@ -91,7 +85,7 @@ fn the_newest_thousand_versions_of_an_origin_are_offered() {
     let listed = (0..1_200).map(|minor| json!({"version": format!("3.{minor}.0")}));
     let listed = Value::Array(listed.collect());
     origin.always(asks("versions"), lie::says("versions", listed));
-    let server = start(&scene, &origin, &[]);
+    let server = start(&scene, &origin, "");
     let index = server.get(&format!("{}/index.json", base(&origin))).json();
     let offered = index["versions"].as_object().unwrap();
     let has = ["3.1199.0", "3.200.0", "3.199.0"].map(|one| offered.contains_key(one));
@@ -101,7 +95,7 @@ fn the_newest_thousand_versions_of_an_origin_are_offered() {
 #[test]
 fn concurrent_requests_for_a_version_mirror_it_once() {
     let (origin, scene) = origin();
-    let server = start(&scene, &origin, &[]);
+    let server = start(&scene, &origin, "");
     let base = base(&origin);
     let index = server.get(&format!("{base}/index.json"));
     assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
@@ -142,7 +136,7 @@ fn concurrent_requests_for_a_version_mirror_it_once() {
 
     // The store then has it, and serves it without the origin.
     drop(origin);
-    let server = Server::plain(&scene, &["--from", "oci-layout:cache"]);
+    let server = Server::plain(&scene, "--from oci-layout:cache");
     assert_eq!(server.get(&path).text(), answers[0]);
     let index = server.get(&format!("{base}/index.json"));
     assert_eq!(index.text(), r#"{"versions":{"1.1.0":{}}}"#);
@@ -154,7 +148,7 @@ fn concurrent_requests_for_a_version_mirror_it_once() {
 fn a_host_block_of_the_operator_may_name_a_private_host() {
     let (origin, scene) = origin();
     scene.write("host.tfrc", origin.host_block("registry.corp.test"));
-    let server = every(&scene, &["--cli-config", "host.tfrc"]);
+    let server = every(&scene, "--cli-config host.tfrc");
     let index = server.get("/mirror/registry.corp.test/acme/demo/index.json");
     assert_eq!(index.status, 200, "{}", server.log());
     assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
@@ -172,7 +166,7 @@ fn a_host_block_of_the_operator_may_name_a_private_host() {
 fn the_policy_applies_to_mirrored_versions() {
     let (origin, scene) = origin();
     scene.write("stranger.asc", Signer::stranger().public_armored());
-    let server = start(&scene, &origin, &["--key", "stranger.asc"]);
+    let server = start(&scene, &origin, "--key stranger.asc");
     let base = base(&origin);
     let refused = server.get(&format!("{base}/1.1.0.json"));
     assert_eq!(refused.status, 404, "{}", server.log());
@@ -203,14 +197,14 @@ fn a_package_with_wrong_bytes_can_be_left_out() {
     let is_package = asks("package acme/demo 1.1.0 darwin_arm64");
     origin.always(is_package, Fault::wrong_bytes());
     let bad = format!("{}/1.1.0.json", base(&origin));
-    let server = start(&scene, &origin, &[]);
+    let server = start(&scene, &origin, "");
     server.get(&bad).is(404);
     server.logs(&format!(
         "{} 1.1.0 darwin_arm64",
         origin.address("acme/demo")
     ));
     server.stop();
-    let server = start(&scene, &origin, &["--platform", "linux_amd64"]);
+    let server = start(&scene, &origin, "--platform linux_amd64");
     server.get(&bad).is(200);
     server.stop();
 }
@@ -221,11 +215,11 @@ fn only_wanted_providers_are_mirrored() {
     let base = base(&origin);
     let exclude = origin.address("acme/demo");
     for (include, more) in [
-        ("*/*/*", &["--exclude", &exclude][..]),
-        ("other.test/*/*", &[]),
+        ("*/*/*", &*format!("--exclude {exclude}")),
+        ("other.test/*/*", ""),
     ] {
-        let own = ["--from", "oci-layout:cache", "--fill", "--include", include];
-        let server = Server::plain(&scene, &[&own, more].concat());
+        let own = format!("--from oci-layout:cache --fill --include {include}");
+        let server = Server::plain(&scene, format!("{own} {more}"));
         assert_eq!(server.get(&format!("{base}/index.json")).status, 404);
         server.stop();
     }
@@ -233,7 +227,7 @@ fn only_wanted_providers_are_mirrored() {
 
     // A version that was withdrawn from the store does not come back.
     let withdrawn = format!("{exclude}@1.1.0");
-    let server = start(&scene, &origin, &["--exclude", &withdrawn]);
+    let server = start(&scene, &origin, &format!("--exclude {withdrawn}"));
     let index = server.get(&format!("{base}/index.json"));
     assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
     let version = server.get(&format!("{base}/1.1.0.json")).is(404);
@@ -241,11 +235,7 @@ fn only_wanted_providers_are_mirrored() {
     server.stop();
 
     // The newest only, for one platform.
-    let server = start(
-        &scene,
-        &origin,
-        &["--newest", "1", "--platform", "linux_amd64"],
-    );
+    let server = start(&scene, &origin, "--newest 1 --platform linux_amd64");
     let index = server.get(&format!("{base}/index.json"));
     assert_eq!(index.text(), r#"{"versions":{"1.1.0":{}}}"#);
     let version = server.get(&format!("{base}/1.1.0.json")).text();
@@ -263,7 +253,7 @@ fn a_version_without_a_wanted_platform_is_not_listed() {
     let scene = Scene::new();
     let ca = origin.write_ca(&scene);
     let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
-    let server = start(&scene, &origin, &["--platform", "linux_amd64"]);
+    let server = start(&scene, &origin, "--platform linux_amd64");
     let index = server.get(&format!("{}/index.json", base(&origin)));
     assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
     server.stop();
@@ -279,14 +269,14 @@ fn a_host_that_only_a_client_names_is_asked_at_public_addresses_and_without_cred
     let host = origin.host().rsplit_once(':').unwrap().0;
     scene.write(".netrc", format!("machine {host} login u password p\n"));
     let index = format!("{}/index.json", base(&origin));
-    let server = every(&scene, &[]);
+    let server = every(&scene, "");
     server.get(&index).is(503);
     server.logs("private address");
     server.logs(&format!("--allow-private {}", origin.host()));
     assert_eq!(origin.transcript(), Vec::<String>::new());
     server.stop();
     // The hint in the log helps, and is no permission to send credentials.
-    let server = every(&scene, &["--allow-private", origin.host()]);
+    let server = every(&scene, &format!("--allow-private {}", origin.host()));
     server.get(&index).is(200);
     server.get(&format!("{}/1.0.0.json", base(&origin))).is(200);
     server.stop();
@@ -298,7 +288,7 @@ fn a_host_that_only_a_client_names_is_asked_at_public_addresses_and_without_cred
             .all(|seen| seen.header("authorization").is_none())
     );
     // A pattern that names the host is one.
-    let server = start(&scene, &origin, &["--max-age", "0"]);
+    let server = start(&scene, &origin, "--max-age 0");
     server.get(&index).is(200);
     server.stop();
     assert!(scene.path("asked").exists());
@@ -316,7 +306,7 @@ fn a_version_that_cannot_be_mirrored_is_hidden() {
         let (origin, scene) = origin();
         let scene = scene.env("TF_PROVIDER_DOWNLOAD_RETRY", "1");
         origin.always(asks("package acme/demo 1.1.0"), fault);
-        let server = start(&scene, &origin, &["--max-age", "2"]);
+        let server = start(&scene, &origin, "--max-age 2");
         let base = base(&origin);
         let index = server.get(&format!("{base}/index.json")).is(200);
         assert!(index.text().contains("1.1.0"));
@@ -357,7 +347,7 @@ fn a_version_whose_origin_is_silent_stays_listed() {
         let spoils = move |seen: &Seen| seen_broken.load(Ordering::SeqCst) && is_package(seen);
         origin.always(spoils, fault);
         let scene = scene.env("TF_PROVIDER_DOWNLOAD_RETRY", "1");
-        let server = start(&scene, &origin, &[]);
+        let server = start(&scene, &origin, "");
         let base = base(&origin);
         let version = format!("{base}/1.1.0.json");
         let page = format!("/providers/{}", origin.address("acme/demo"));
@@ -379,7 +369,7 @@ fn a_package_above_the_limit_is_not_mirrored() {
     let [least, most] = [size[0].min(size[1]) - 1, size[0].max(size[1])].map(|one| one.to_string());
     let path = format!("{}/1.0.0.json", base(&origin));
     for (limit, status) in [(least, 404), (most, 200)] {
-        let server = start(&scene, &origin, &["--fill-max-size", &limit]);
+        let server = start(&scene, &origin, &format!("--fill-max-size {limit}"));
         server.get(&path).is(status);
         server.stop();
     }
@@ -388,7 +378,7 @@ fn a_package_above_the_limit_is_not_mirrored() {
 pub fn a_version_that_the_policy_refused_is_tried_again() {
     let (origin, scene) = origin();
     scene.write("stranger.asc", Signer::stranger().public_armored());
-    let more = ["--key", "stranger.asc", "--max-age", "0"];
+    let more = "--key stranger.asc --max-age 0";
     let server = start(&scene, &origin, &more);
     let base = base(&origin);
     let refused = server.get(&format!("{base}/1.1.0.json"));
@@ -412,20 +402,14 @@ fn a_client_that_names_the_host_of_the_store_does_not_block_it() {
         .write(&scene.path("dist"));
     let store = format!("{}/mirror/${{namespace}}/${{type}}", registry.host());
     let demo = format!("{}/acme/demo", registry.host());
-    let push = ["push", "dist", "--provider", &demo, "--to", &store];
+    let push = format!("push dist --provider {demo} --to {store}");
     scene.write("acme.asc", Signer::acme().public_armored());
-    let more = ["--key", "acme.asc", "--ca-file", "ca.pem", "-q"];
-    scene.tfoci([&push[..], &more].concat()).succeeds();
-    let from = [
-        "--from",
-        &store,
-        "--registry-host",
-        registry.host(),
-        "--include",
-        "*/*/*",
-    ];
-    let more = ["--fill", "--ca-file", "ca.pem", "--max-age", "0"];
-    let server = Server::plain(&scene, &[&from[..], &more].concat());
+    let more = "--key acme.asc --ca-file ca.pem -q";
+    scene.line(format!("{push} {more}")).succeeds();
+    let host = registry.host();
+    let from = format!("--from {store} --registry-host {host} --include */*/*");
+    let more = "--fill --ca-file ca.pem --max-age 0";
+    let server = Server::plain(&scene, format!("{from} {more}"));
     for _ in 0..2 {
         let index = server.get(&format!("/mirror/{demo}/index.json"));
         assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
@@ -438,7 +422,7 @@ fn a_client_that_names_the_host_of_the_store_does_not_block_it() {
 #[test]
 fn a_new_host_is_reached_after_any_number_of_made_up_hosts() {
     let (origin, scene) = origin();
-    let server = every(&scene, &["--allow-private", origin.host()]);
+    let server = every(&scene, &format!("--allow-private {}", origin.host()));
     let mut connection = server.connect();
     for number in 0..1_100 {
         let host = format!("10.0.{}.{}", number / 250, number % 250);
@@ -456,7 +440,7 @@ fn a_new_host_is_reached_after_any_number_of_made_up_hosts() {
 fn a_plain_host_of_the_store_is_no_origin_for_clients() {
     let (_origin, scene) = origin();
     let near = TcpListener::bind("127.0.0.1:0").unwrap();
-    let server = every(&scene, &["--plain-http", "127.0.0.1"]);
+    let server = every(&scene, "--plain-http 127.0.0.1");
     let host = near.local_addr().unwrap();
     let index = server.get(&format!("/mirror/{host}/a/b/index.json"));
     assert_eq!(index.status, 503, "{}", index.text());
@@ -472,11 +456,11 @@ fn a_plain_host_of_the_store_is_no_origin_for_clients() {
 fn hidden_versions_of_the_store_do_not_hide_that_the_origin_is_unreachable() {
     let (origin, scene) = origin();
     let base = base(&origin);
-    let server = start(&scene, &origin, &[]);
+    let server = start(&scene, &origin, "");
     assert_eq!(server.get(&format!("{base}/1.0.0.json")).status, 200);
     server.stop();
     scene.write("stranger.asc", Signer::stranger().public_armored());
-    let server = start(&scene, &origin, &["--key", "stranger.asc"]);
+    let server = start(&scene, &origin, "--key stranger.asc");
     drop(origin);
     let index = server.get(&format!("{base}/index.json"));
     assert_eq!(index.status, 503, "{}", index.text());
@@ -489,17 +473,8 @@ fn an_unreachable_origin_leaves_the_versions_of_the_store() {
     let (origin, scene) = origin();
     let base = base(&origin);
     let pattern = format!("{}/*/*", origin.host());
-    let arguments = [
-        "--from",
-        "oci-layout:cache",
-        "--fill",
-        "--include",
-        &pattern,
-        "--max-age",
-        "0",
-        "--max-stale",
-        "4",
-    ];
+    let arguments =
+        format!("--from oci-layout:cache --fill --include {pattern} --max-age 0 --max-stale 4");
     let server = Server::plain(&scene, &arguments);
     assert_eq!(
         server.get(&format!("{base}/1.0.0.json")).status,

@@ -26,15 +26,7 @@ fn a_full_cache_is_503_and_heals_when_there_is_room() {
     let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
     scene.write("cache/.keep", b"");
     let pattern = format!("{}/*/*", origin.host());
-    let fill = [
-        "--from",
-        "oci-layout:cache",
-        "--fill",
-        "--include",
-        &pattern,
-        "--max-age",
-        "0",
-    ];
+    let fill = format!("--from oci-layout:cache --fill --include {pattern} --max-age 0");
     let wrapper = ["unshare", "-rm", "sh", "-c", SCRIPT, "sh"];
     let server = Server::wrapped(&scene, &wrapper, &fill);
     let base = format!("/mirror/{}", origin.address("acme/demo"));

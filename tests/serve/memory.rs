@@ -33,7 +33,7 @@ fn many_connections_and_streams_take_little_memory() {
         let zip = store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", ZIP));
         let (digest, length) = (sha256(&zip), zip.len());
         drop(zip);
-        let server = store.serve_tls(&["--max-rate", "0"]);
+        let server = store.serve_tls("--max-rate 0");
         let open: Vec<_> = (0..CONNECTIONS)
             .map(|_| {
                 let mut connection = server.connect();

@@ -25,7 +25,7 @@ const METRICS: [&str; 16] = [
 #[test]
 fn every_metric_has_a_text() {
     let store = Store::demo();
-    let server = store.serve(&[]);
+    let server = store.serve("");
     // Counters with labels begin with the first answer.
     server.get("/healthz").is(200);
     let reply = server.until("/metrics", |reply| {
@@ -42,7 +42,7 @@ fn every_metric_has_a_text() {
 #[test]
 fn metrics_count_answers() {
     let store = Store::demo();
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let path = format!("/mirror/{DEMO}/index.json");
     for _ in 0..3 {
         server.get(&path).is(200);

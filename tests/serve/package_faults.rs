@@ -85,7 +85,7 @@ pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
         // More often than any retry, but not for ever.
         registry.storm(60, is_it, fault);
     }
-    let server = store.serve(&[]);
+    let server = store.serve("");
     std::thread::scope(|scope| {
         for platform in platforms {
             let server = &server;
@@ -122,7 +122,7 @@ fn a_package_that_the_registry_spoils_later_never_arrives_whole() {
     let store = Store::at(registry.host());
     let platform = "linux_amd64";
     store.push_release(DEMO, "1.0.0", &large(&[platform], 200_000));
-    let server = store.serve(&[]);
+    let server = store.serve("");
     assert_eq!(server.get(&path(platform)).body, zip(&store, platform));
     let digest = sha256(&zip(&store, platform));
     let is_it = move |seen: &Seen| seen.method == "GET" && seen.path.contains(&digest);
@@ -140,7 +140,7 @@ fn a_lost_connection_below_is_resumed() {
     let digest = sha256(&bytes);
     let is_it = move |seen: &Seen| seen.method == "GET" && seen.path.contains(&digest);
     registry.storm(2, is_it, Fault::cut_body(150_000));
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let reply = server.get(&path("linux_amd64")).is(200);
     assert!(reply.is_whole && reply.body == bytes);
 }
@@ -153,7 +153,7 @@ fn a_package_that_changes_on_disk_never_arrives_whole() {
         "1.0.0",
         &large(&["linux_amd64", "linux_arm64"], 200_000),
     );
-    let server = store.serve(&["--max-age", "1"]);
+    let server = store.serve("--max-age 1");
     let blob = |platform: &str| {
         let digest = sha256(&zip(&store, platform));
         store.repository(DEMO).join("blobs/sha256").join(digest)
@@ -189,7 +189,7 @@ fn a_package_that_changes_on_disk_never_arrives_whole() {
 fn a_time_that_was_put_back_hides_no_change() {
     let store = Store::empty();
     store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 200_000));
-    let server = store.serve(&[]);
+    let server = store.serve("");
     server.get(&path("linux_amd64")).is(200);
     flip(&blob(&store, "linux_amd64"), 1_000, true);
     never_whole(&server, "linux_amd64");
@@ -201,7 +201,7 @@ pub fn a_package_that_changes_while_it_is_sent_never_arrives_whole() {
     store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 20_000_000));
     let file = blob(&store, "linux_amd64");
     let length = zip(&store, "linux_amd64").len();
-    let server = store.serve(&[]);
+    let server = store.serve("");
     for keeps_time in [false, true] {
         // A file that changed a moment ago is hashed each time.
         let is_old = || {
@@ -257,7 +257,7 @@ fn a_reader_that_goes_away_stops_the_registry() {
     registry.always(is_it.clone(), Fault::stall_body(4 << 20));
     // The push has read back what it uploaded.
     registry.forget();
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let mut connection = server.connect();
     connection.request("GET", &path("linux_amd64"), &[]);
     connection.head().unwrap().is(200);

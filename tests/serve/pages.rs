@@ -17,7 +17,7 @@ fn store() -> Store {
 #[test]
 fn pages_need_no_script_and_allow_none() {
     let store = store();
-    let server = store.serve(&["--url", "https://providers.example.com"]);
+    let server = store.serve("--url https://providers.example.com");
     for path in ["/", "/?q=demo", &format!("/providers/{DEMO}")] {
         let page = server.get(path).is(200);
         assert_eq!(
@@ -51,15 +51,15 @@ fn pages_need_no_script_and_allow_none() {
 #[test]
 fn a_url_with_a_path_is_served_below_it() {
     let store = store();
-    let server = store.serve(&["--url", "https://localhost/tf/"]);
+    let server = store.serve("--url https://localhost/tf/");
     server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
     server.get(&format!("/tf/mirror/{DEMO}/index.json")).is(404);
-    let url = ["--url", "https://localhost:[PORT]/providers/"];
+    let url = "--url https://localhost:[PORT]/providers/";
     let server = store.serve_tls(&url);
     for page in ["/", "/providers/"].map(|base| format!("{base}providers/{DEMO}")) {
         server.get(&page).is(200);
     }
-    let url = ["--url", "https://localhost:[PORT]/tf/"];
+    let url = "--url https://localhost:[PORT]/tf/";
     let server = store.serve_tls(&url);
     let index = format!("/mirror/{DEMO}/index.json");
     let bare = server.get(&index).is(200).text();
@@ -78,7 +78,7 @@ fn a_url_with_a_path_is_served_below_it() {
 #[test]
 fn links_of_pages_are_relative() {
     let store = store();
-    let server = store.serve(&[]);
+    let server = store.serve("");
     for provider in [DEMO, BARE] {
         server
             .get(&format!("/mirror/{provider}/index.json"))
@@ -107,9 +107,9 @@ fn pages_that_name_the_requested_host_are_not_in_shared_caches() {
     let store = store();
     let url = "https://localhost";
     for (more, host, caching) in [
-        (&[][..], "https://asked.example.net", "private, max-age="),
-        (&["--registry-host", "localhost"], url, "public, max-age="),
-        (&["--url", url], url, "public, max-age="),
+        ("", "https://asked.example.net", "private, max-age="),
+        ("--registry-host localhost", url, "public, max-age="),
+        (&format!("--url {url}"), url, "public, max-age="),
     ] {
         let server = store.serve(more);
         for path in [&format!("/providers/{BARE}"), "/"] {
@@ -128,7 +128,7 @@ fn a_slash_after_the_path_of_a_page_leads_to_the_page() {
     let page = format!("/providers/{DEMO}");
     for base in ["", "/tf"] {
         let url = format!("https://localhost{base}/");
-        let server = store.serve_tls(&["--url", &url]);
+        let server = store.serve_tls(format!("--url {url}"));
         let moved = server.get(&format!("{base}{page}/")).is(308);
         assert_eq!(moved.text(), "the page is at ../demo\n");
         let base = url::Url::parse(&format!("https://localhost{base}{page}/")).unwrap();
@@ -142,7 +142,7 @@ fn a_slash_after_the_path_of_a_page_leads_to_the_page() {
 #[test]
 fn a_search_finds_addresses_and_stays_text() {
     let store = store();
-    let server = store.serve(&[]);
+    let server = store.serve("");
     for provider in [DEMO, BARE] {
         server
             .get(&format!("/mirror/{provider}/index.json"))
@@ -190,7 +190,7 @@ fn a_search_finds_addresses_and_stays_text() {
 #[test]
 fn pages_that_people_open_by_mistake_name_the_right_path() {
     let store = store();
-    let server = store.serve(&[]);
+    let server = store.serve("");
     for (path, status) in [
         ("/mirror/", 404),
         ("/mirror", 404),
@@ -206,7 +206,7 @@ fn pages_that_people_open_by_mistake_name_the_right_path() {
         let routes = "/mirror/HOST/NAMESPACE/TYPE/index.json /v1/providers/NAMESPACE/TYPE/versions";
         assert!(has_words(&said, routes), "{path}: {said}");
     }
-    let host = ["--registry-host", "registry.acme.test"];
+    let host = "--registry-host registry.acme.test";
     let server = store.serve(&host);
     for path in [
         &format!("/mirror/{DEMO}/9.9.9.json"),
@@ -240,7 +240,7 @@ fn a_provider_registry_of_another_host_needs_a_block() {
         (url, "mirror.acme.test", false),
         ("https://bücher.example", "xn--bcher-kva.example", false),
     ] {
-        let server = store.serve(&["--url", url, "--registry-host", host]);
+        let server = store.serve(format!("--url {url} --registry-host {host}"));
         let home = server.get("/").is(200).text().replace("&quot;", "\"");
         assert_eq!(home.contains(block), needs_block, "{home}");
         assert_eq!(
@@ -280,7 +280,7 @@ fn the_page_reads_the_newest_versions_and_no_more() {
     );
     registry.latency(matching("GET", "/tags/list"), Duration::from_millis(50));
     registry.forget();
-    let server = store.serve(&["--registry-host", HOST]);
+    let server = store.serve(format!("--registry-host {HOST}"));
     server.logs("8 providers");
     assert_eq!(registry.count(matching("GET", "/tags/list")), 0);
     let page = server.get("/").is(200).text();
@@ -325,7 +325,7 @@ fn only_a_pinned_key_has_a_name() {
     store.scene.write("acme.asc", &keys);
     let release = ReleaseFolder::new("evil", "1.0.0").platform("linux_amd64");
     store.push_release(&evil, "1.0.0", &release.signed_by(hostile));
-    for (arguments, is_pinned) in [(&["--key", "acme.asc"][..], true), (&[], false)] {
+    for (arguments, is_pinned) in [("--key acme.asc", true), ("", false)] {
         let server = store.serve(arguments);
         let page = server
             .until("/", |reply| !reply.text().contains("being read"))
@@ -363,7 +363,7 @@ fn only_a_pinned_key_has_a_name() {
     // The name goes with the pin.
     let trust = |pattern| format!("[[provider]]\nmatch = \"{pattern}\"\nkeys = [\"acme.asc\"]\n");
     store.scene.write("trust.toml", trust(DEMO));
-    let server = store.serve(&["--trust", "trust.toml"]);
+    let server = store.serve("--trust trust.toml");
     let has = |words: &'static str| {
         server.until("/", move |reply| row(&reply.text(), DEMO).contains(words));
     };
@@ -380,7 +380,8 @@ fn the_title_of_the_operator_stays_text_and_the_link_is_one_of_http() {
     let shown =
         "Acme&#x27;s &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;mirror&quot;\u{fffd}";
     let link = "https://docs.acme.example/tf?a=\"><b>#use";
-    let server = store.serve(&["--title", title, "--link", link]);
+    let one_word = title.replace(' ', "[SPACE]");
+    let server = store.serve(format!("--title {one_word} --link {link}"));
     for path in ["/".to_owned(), format!("/providers/{DEMO}")] {
         let page = server.get(&path).is(200).text();
         assert!(page.contains(&format!("{shown}</title>")), "{page}");
@@ -403,15 +404,8 @@ fn the_title_of_the_operator_stays_text_and_the_link_is_one_of_http() {
         "https://a@a.example",
         "ftp://a.example",
     ] {
-        let serve = [
-            "serve",
-            "--from",
-            "oci-layout:store",
-            "--plain-http",
-            "--link",
-            link,
-        ];
-        store.scene.tfoci(serve).exits(2);
+        let serve = format!("serve --from oci-layout:store --plain-http --link {link}");
+        store.scene.line(serve).exits(2);
     }
 }
 
@@ -420,7 +414,7 @@ fn a_provider_whose_versions_are_all_hidden_has_no_instructions() {
     let store = store();
     let stranger = Signer::stranger().public_armored();
     store.scene.write("stranger.asc", stranger);
-    let server = store.serve(&["--key", "stranger.asc"]);
+    let server = store.serve("--key stranger.asc");
     let page = server.get(&format!("/providers/{DEMO}")).is(200).text();
     assert!(page.contains("Hidden versions"), "{page}");
     for text in ["Use it", "required_providers", "provider_installation"] {
@@ -500,7 +494,7 @@ fn name(tag: &str) -> &str {
 #[test]
 fn pages_can_be_used_by_keyboard_and_screen_reader() {
     let store = Store::spoiled_layout();
-    let server = store.serve(&["--registry-host", "registry.acme.test"]);
+    let server = store.serve("--registry-host registry.acme.test");
     for path in [
         "/".to_owned(),
         format!("/providers/{DEMO}"),

@@ -30,7 +30,7 @@ struct Served {
 
 impl Served {
     fn of(store: Store) -> Self {
-        let server = store.serve(&["--registry-host", HOST]);
+        let server = store.serve(format!("--registry-host {HOST}"));
         Self { store, server }
     }
 
@@ -309,7 +309,7 @@ fn both_spellings_of_a_host_are_answered_alike() {
     let store = Store::empty();
     store.push(IDN, "1.0.0", None);
     store.push("registry.acme.test:8443/acme/demo", "1.0.0", None);
-    let server = store.serve(&[]);
+    let server = store.serve("");
     for file in [
         "index.json",
         "1.0.0.json",
@@ -344,28 +344,28 @@ fn the_url_decides_about_links_and_about_the_host_of_the_registry() {
     let versions = "/v1/providers/acme/demo/versions";
     for (arguments, base, host) in [
         (
-            vec!["--url", "https://registry.acme.test"],
+            "--url https://registry.acme.test",
             "https://registry.acme.test",
             "any.test",
         ),
         (
-            vec!["--url", "https://registry.acme.test:443/"],
+            "--url https://registry.acme.test:443/",
             "https://registry.acme.test",
             "any.test",
         ),
         (
-            vec!["--url", "https://localhost:8443/tofu/"],
+            "--url https://localhost:8443/tofu/",
             "https://localhost:8443/tofu",
             "any.test",
         ),
         (
-            vec!["--url", "https://any.test", "--registry-host", HOST],
+            &format!("--url https://any.test --registry-host {HOST}"),
             "https://any.test",
             "any.test",
         ),
         // Without both, the host is the one that the client requests, with its port.
-        (vec![], "", "localhost:8443"),
-        (vec![], "", HOST),
+        ("", "", "localhost:8443"),
+        ("", "", HOST),
     ] {
         let server = store.serve(&arguments);
         let ask = |path: &str| server.ask("GET", path, &[("Host", host)]);
@@ -381,6 +381,6 @@ fn the_url_decides_about_links_and_about_the_host_of_the_registry() {
         server.stop();
     }
     // The port is part of the host.
-    let server = store.serve(&["--url", "https://localhost"]);
+    let server = store.serve("--url https://localhost");
     server.get(versions).is(404);
 }

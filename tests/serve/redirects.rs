@@ -25,27 +25,16 @@ fn registry(has_storage: bool) -> (Registry, String, Scene) {
         "{}/mirror/${{hostname}}/${{namespace}}/${{type}}",
         registry.host()
     );
-    let push = ["push", "dist", "--provider", "registry.acme.test/acme/demo"];
-    let more = [
-        "--key",
-        "acme.asc",
-        "--ca-file",
-        "ca.pem",
-        "--to",
-        &to,
-        "-q",
-    ];
-    scene.tfoci([&push[..], &more].concat()).succeeds();
+    let push = "push dist --provider registry.acme.test/acme/demo";
+    let more = format!("--key acme.asc --ca-file ca.pem --to {to} -q");
+    scene.line(format!("{push} {more}")).succeeds();
     (registry, to, scene)
 }
 
 #[test]
 fn clients_are_sent_to_the_storage_if_there_is_one() {
     let (registry, from, scene) = registry(true);
-    let server = Server::plain(
-        &scene,
-        &["--from", &from, "--ca-file", "ca.pem", "--redirect"],
-    );
+    let server = Server::plain(&scene, format!("--from {from} --ca-file ca.pem --redirect"));
     let sent = server.get(PACKAGE);
     assert_eq!(sent.status, 307, "{}", server.log());
     let location = sent.header("location").unwrap();
@@ -63,7 +52,7 @@ fn clients_are_sent_to_the_storage_if_there_is_one() {
     server.stop();
 
     // Without the option the server follows the link itself, and verifies what it passes on.
-    let server = Server::plain(&scene, &["--from", &from, "--ca-file", "ca.pem"]);
+    let server = Server::plain(&scene, format!("--from {from} --ca-file ca.pem"));
     let zip = std::fs::read(scene.path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"));
     assert_eq!(server.get(PACKAGE).body, zip.unwrap());
     server.stop();
@@ -72,10 +61,7 @@ fn clients_are_sent_to_the_storage_if_there_is_one() {
 #[test]
 fn packages_pass_through_the_server_if_there_is_no_storage() {
     let (registry, from, scene) = registry(false);
-    let server = Server::plain(
-        &scene,
-        &["--from", &from, "--ca-file", "ca.pem", "--redirect"],
-    );
+    let server = Server::plain(&scene, format!("--from {from} --ca-file ca.pem --redirect"));
     let zip = std::fs::read(scene.path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"));
     let zip = zip.unwrap();
     assert_eq!(server.get(PACKAGE).body, zip);

@@ -15,7 +15,7 @@ fn a_request_for_what_is_not_there_is_refused() {
     store.push(BARE, "1.0.0", Some(Mistake::SignatureMissing));
     let zip = format!("{MIRROR}/{}", package(DEMO, "1.0.0", PLATFORMS[0]));
     let unsigned = format!("/v1/providers/acme/bare/1.0.0/{}", document(BARE, "1.0.0"));
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let host = ("Host", HOST);
     for (method, path, header, status) in [
         ("POST", &*zip, host, 405),
@@ -60,7 +60,7 @@ fn a_request_for_what_is_not_there_is_refused() {
     // A provider whose only version is hidden.
     let stranger = Signer::stranger().public_armored();
     store.scene.write("stranger.asc", stranger);
-    let server = store.serve(&["--key", "stranger.asc"]);
+    let server = store.serve("--key stranger.asc");
     let hidden = server.get(&format!("{MIRROR}/index.json")).is(404).text();
     assert!(hidden.contains("hidden"), "{hidden}");
     let none = format!("/mirror/{HOST}/acme/none/index.json");
@@ -72,7 +72,7 @@ fn a_request_for_what_is_not_there_is_refused() {
 fn a_version_that_was_replaced_is_read_again_once_a_package_is_missing() {
     let store = Store::demo();
     let zip = package(DEMO, "1.0.0", PLATFORMS[0]);
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let version = format!("{MIRROR}/1.0.0.json");
     let hash = || server.get(&version).is(200).json()["archives"][PLATFORMS[0]]["hashes"].clone();
     let old = hash();
@@ -95,7 +95,7 @@ fn what_the_store_does_decides_about_the_status() {
     // A blob that somebody removed after the version was read.
     let store = Store::demo();
     let digest = sha256(&store.file(DEMO, "1.0.0", &zip));
-    let server = store.serve(&[]);
+    let server = store.serve("");
     server.get(&version).is(200);
     let blob = store.repository(DEMO).join("blobs/sha256").join(digest);
     fs::remove_file(blob).unwrap();
@@ -105,7 +105,7 @@ fn what_the_store_does_decides_about_the_status() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     store.push(DEMO, "1.0.0", None);
-    let server = store.serve(&["--max-age", "0"]);
+    let server = store.serve("--max-age 0");
     server.get(&version).is(200);
     let digest = sha256(&store.file(DEMO, "1.0.0", &zip));
     registry.always(

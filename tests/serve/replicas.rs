@@ -60,7 +60,7 @@ fn a_restart_fails_no_client_that_retries() {
     store.push_release(DEMO, "1.0.0", &large(&[ZIP], 2 << 20));
     let name = package(DEMO, "1.0.0", ZIP);
     let zip = sha256(&store.file(DEMO, "1.0.0", &name));
-    let mut server = Some(store.serve(&["--grace", "20"]));
+    let mut server = Some(store.serve("--grace 20"));
     let address = server.as_ref().unwrap().address;
     let base = format!("/mirror/{DEMO}");
     let index = persistent(address, &format!("{base}/index.json"));
@@ -85,7 +85,7 @@ fn a_restart_fails_no_client_that_retries() {
             wait(more, || "clients are not served".to_owned());
             let log = server.take().map(Server::stop).unwrap();
             assert!(!log.contains("closed before its end"), "{log}");
-            server = Some(store.serve_at(address, &["--grace", "20"]));
+            server = Some(store.serve_at(address, "--grace 20"));
         }
         let before = rounds.load(Ordering::SeqCst);
         wait(

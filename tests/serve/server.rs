@@ -29,33 +29,38 @@ pub struct Server {
 impl Server {
     /// Starts a server of a store that speaks plain HTTP, and waits until it listens.
     #[track_caller]
-    pub fn plain(scene: &Scene, more: &[&str]) -> Self {
-        Self::start(scene, more, false)
+    pub fn plain(scene: &Scene, more: impl AsRef<str>) -> Self {
+        Self::start(scene, more.as_ref(), false)
     }
 
     /// Starts a server that speaks TLS, with a certificate that [`Authority::shared`] signed.
     #[track_caller]
-    pub fn tls(scene: &Scene, more: &[&str]) -> Self {
+    pub fn tls(scene: &Scene, more: impl AsRef<str>) -> Self {
         Self::with_identity(scene, &Authority::shared().server(), more)
     }
 
     /// Starts a server that speaks TLS with this certificate.
     #[track_caller]
-    pub fn with_identity(scene: &Scene, identity: &Identity, more: &[&str]) -> Self {
+    pub fn with_identity(scene: &Scene, identity: &Identity, more: impl AsRef<str>) -> Self {
         let (certificate, key) = identity.write(scene, "server");
         Self::with_files(scene, &certificate, &key, more)
     }
 
     /// Starts a server that speaks TLS, with a certificate and key in these files.
     #[track_caller]
-    pub fn with_files(scene: &Scene, certificate: &Path, key: &Path, more: &[&str]) -> Self {
-        let files = [certificate, key].map(|path| path.to_str().unwrap());
-        let tls = ["--tls-cert", files[0], "--tls-key", files[1]];
-        Self::start(scene, &[more, &tls].concat(), true)
+    pub fn with_files(
+        scene: &Scene,
+        certificate: &Path,
+        key: &Path,
+        more: impl AsRef<str>,
+    ) -> Self {
+        let [certificate, key] = [certificate, key].map(Path::display);
+        let tls = format!("--tls-cert {certificate} --tls-key {key}");
+        Self::start(scene, &format!("{} {tls}", more.as_ref()), true)
     }
 
     #[track_caller]
-    fn start(scene: &Scene, more: &[&str], has_tls: bool) -> Self {
+    fn start(scene: &Scene, more: &str, has_tls: bool) -> Self {
         for _ in 0..ATTEMPTS {
             if let Some(server) = Self::attempt(scene, free(), &[], more, has_tls) {
                 return server;
@@ -66,14 +71,14 @@ impl Server {
 
     /// Starts a server that speaks plain HTTP at the former address of another one.
     #[track_caller]
-    pub fn plain_at(scene: &Scene, address: SocketAddr, more: &[&str]) -> Self {
-        let server = Self::attempt(scene, address, &[], more, false);
+    pub fn plain_at(scene: &Scene, address: SocketAddr, more: impl AsRef<str>) -> Self {
+        let server = Self::attempt(scene, address, &[], more.as_ref(), false);
         server.unwrap_or_else(|| panic!("{address} is not free"))
     }
 
     /// Starts a server that speaks plain HTTP by another program, which executes it.
     #[track_caller]
-    pub fn wrapped(scene: &Scene, wrapper: &[&str], more: &[&str]) -> Self {
+    pub fn wrapped(scene: &Scene, wrapper: &[&str], more: &str) -> Self {
         let server = Self::attempt(scene, free(), wrapper, more, false);
         server.unwrap_or_else(|| panic!("{wrapper:?} {more:?} does not start"))
     }
@@ -82,24 +87,24 @@ impl Server {
         scene: &Scene,
         address: SocketAddr,
         wrapper: &[&str],
-        more: &[&str],
+        more: &str,
         has_tls: bool,
     ) -> Option<Self> {
         let log = scene.path(format!("serve-{}.log", address.port()));
         let file = File::create(&log).unwrap();
         let listen = address.to_string();
-        let own = address.to_string();
-        let port = address.port().to_string();
-        let more = more
-            .iter()
-            .map(|word| word.replace("[SERVER]", &own).replace("[PORT]", &port));
+        let more = more.replace("[SERVER]", &listen);
+        let more = more.replace("[PORT]", &address.port().to_string());
         let tfoci = env!("CARGO_BIN_EXE_tfoci");
         let words = [wrapper, &[tfoci]].concat();
         let mut command = scene.command(words[0]);
         command
             .args(&words[1..])
             .args(["serve", "--listen", &listen])
-            .args(more)
+            .args(
+                more.split_whitespace()
+                    .map(|word| word.replace("[SPACE]", " ")),
+            )
             .args((!has_tls).then_some("--plain-http"))
             .stdout(file.try_clone().unwrap())
             .stderr(file);

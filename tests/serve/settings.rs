@@ -18,11 +18,11 @@ fn a_store_without_host_names_has_one_host() {
         return;
     };
     let to = format!("{}/tofu/${{namespace}}/${{type}}", registry.host());
-    let plain = ["--plain-http", "127.0.0.1"];
-    let copy = ["copy", "--from", "oci-layout:store", "--to", &to, "-q"];
-    store.scene.tfoci(copy.into_iter().chain(plain)).succeeds();
-    let from = ["--from", &to, "--registry-host", HOST];
-    let server = Server::plain(&store.scene, &[&from[..], &plain].concat());
+    let plain = "--plain-http 127.0.0.1";
+    let copy = format!("copy --from oci-layout:store --to {to} -q");
+    store.scene.line(format!("{copy} {plain}")).succeeds();
+    let from = format!("--from {to} --registry-host {HOST}");
+    let server = Server::plain(&store.scene, format!("{from} {plain}"));
     server
         .get("/mirror/registry.acme.test/acme/demo/index.json")
         .json();
@@ -45,7 +45,7 @@ fn replace(store: &Store) -> CertificateDer<'static> {
 #[test]
 fn a_certificate_is_read_again_after_a_signal() {
     let store = Store::demo();
-    let server = store.serve_tls(&[]);
+    let server = store.serve_tls("");
     let first = certificate(server.address);
     let second = replace(&store);
     assert!(first != second);
@@ -63,7 +63,7 @@ fn a_certificate_is_read_again_after_a_signal() {
 #[test]
 fn a_file_that_cannot_be_read_again_is_named_with_the_reason() {
     let store = Store::demo();
-    let server = store.serve_tls(&[]);
+    let server = store.serve_tls("");
     let path = store.scene.path("server.crt");
     std::fs::remove_file(&path).unwrap();
     server.signal(Signal::HUP);
@@ -81,7 +81,7 @@ fn a_file_that_cannot_be_read_again_is_named_with_the_reason() {
 
 pub fn a_certificate_is_read_again_when_its_files_change() {
     let store = Store::demo();
-    let server = store.serve_tls(&[]);
+    let server = store.serve_tls("");
     let second = replace(&store);
     server.logs("Reloaded");
     assert!(certificate(server.address) == second);
@@ -108,7 +108,7 @@ pub fn the_registry_accepts_what_replaced_its_password() {
             store.scene.write("auth.json", registry.authfile());
         };
         requires("robot");
-        let server = store.serve(&["--authfile", "auth.json", "--max-age", "1"]);
+        let server = store.serve("--authfile auth.json --max-age 1");
         let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
         server.get(&zip).is(200);
         requires("successor");

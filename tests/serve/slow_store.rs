@@ -12,7 +12,7 @@ pub fn a_slow_store_is_answered_in_the_end() {
     let store = Store::at(registry.host());
     store.push(DEMO, "1.0.0", None);
     registry.latency(|_| true, Duration::from_secs(3));
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let begun = Instant::now();
     let slow = server.get(INDEX);
     unavailable(&slow, INDEX);
@@ -51,7 +51,7 @@ pub fn a_damaged_version_is_waited_for_once() {
         repository.manifests.remove(&part);
         part
     });
-    let server = store.serve(&["--max-age", "0"]);
+    let server = store.serve("--max-age 0");
     for looks in [5, 1, 1] {
         registry.forget();
         let index = server.get(INDEX).is(200).json();
@@ -67,7 +67,7 @@ pub fn a_version_whose_tag_is_listed_too_early_is_waited_for() {
     store.push(DEMO, "1.0.0", None);
     let is_manifest = |seen: &Seen| seen.path.ends_with("/manifests/1.0.0");
     registry.storm(1, is_manifest, Fault::status(404));
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let index = server.get(INDEX).is(200).json();
     assert_eq!(index["versions"], serde_json::json!({"1.0.0": {}}));
 }
@@ -77,7 +77,7 @@ pub fn what_a_slow_store_lacks_is_404() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     store.push(DEMO, "1.0.0", None);
-    let server = store.serve(&["--max-age", "0", "--registry-host", HOST]);
+    let server = store.serve(format!("--max-age 0 --registry-host {HOST}"));
     server.get(INDEX).is(200);
     let mut nothing = paths_of_nothing();
     // The old list is enough for the platforms of a version.

@@ -21,13 +21,13 @@ const URL: &str = "https://providers.example.com";
 #[test]
 fn it_names_the_url_and_the_address() {
     let store = Store::demo();
-    let server = store.serve(&["--url", URL]);
+    let server = store.serve(format!("--url {URL}"));
     let line = format!("Listening on {URL} (bound to {})\n", server.address);
     assert!(server.log().contains(&line), "{}", server.log());
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let line = format!("Listening on http://{}\n", server.address);
     assert!(server.log().contains(&line), "{}", server.log());
-    let server = store.serve(&["--url", URL, "--format", "json"]);
+    let server = store.serve(format!("--url {URL} --format json"));
     let log = server.log();
     let first: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
     assert_eq!(first["url"], URL);
@@ -39,16 +39,16 @@ fn it_names_the_url_and_the_address() {
 fn a_registry_without_providers_is_reported() {
     let store = Store::demo();
     let [of_host, of_port] = ["", ":8443"].map(|port| format!("https://{HOST}{port}"));
-    let named = |arguments: &[&str]| {
-        let server = store.serve(&[arguments, &["--format", "json"]].concat());
+    let named = |arguments: &str| {
+        let server = store.serve(format!("{arguments} --format json"));
         server.logs("\"event\":\"serving\"");
         let log = server.stop();
         log.contains("\"event\":\"no-registry\"")
     };
-    assert!(named(&["--url", &of_port]));
-    assert!(named(&["--url", "https://other.test"]));
-    let other = ["--url", "https://other.test:8443", "--registry-host", HOST];
-    for arguments in [&[][..], &["--url", &of_host], &other] {
+    assert!(named(&format!("--url {of_port}")));
+    assert!(named("--url https://other.test"));
+    let other = format!("--url https://other.test:8443 --registry-host {HOST}");
+    for arguments in ["", &format!("--url {of_host}"), &other] {
         assert!(!named(arguments), "{arguments:?}");
     }
 }
@@ -57,24 +57,21 @@ fn a_registry_without_providers_is_reported() {
 #[test]
 fn the_number_of_providers_is_reported() {
     let store = Store::demo();
-    store.serve(&[]).logs("Serving 1 provider\n");
+    store.serve("").logs("Serving 1 provider\n");
     store
-        .serve(&["--format", "json"])
+        .serve("--format json")
         .logs("\"event\":\"serving\",\"message\":\"Serving 1 provider\"");
     let scene = Scene::new();
     scene.write("disk/localhost_8443/acme/demo/index.json", "{}");
     scene.write("disk/localhost_8443/acme/demo/oci-layout", "{}");
     scene.write("empty/.keep", "");
     for from in ["oci-layout:disk/localhost_8443", "oci-layout:empty"] {
-        let server = Server::plain(&scene, &["--from", from]);
+        let server = Server::plain(&scene, format!("--from {from}"));
         server.logs("Warning ");
         server.logs(from);
         server.get("/healthz").is(200);
     }
-    let server = Server::plain(
-        &scene,
-        &["--from", "oci-layout:empty", "--fill", "--include", "*/*/*"],
-    );
+    let server = Server::plain(&scene, "--from oci-layout:empty --fill --include */*/*");
     server.logs("Serving 0 providers\n");
     assert!(!server.stop().contains("Warning "));
 }
@@ -88,28 +85,22 @@ fn a_template_that_no_repository_of_the_registry_matches_is_reported() {
         .start();
     let host = registry.host();
     let store = |name: &str| format!("{host}/{name}/{{hostname}}/{{namespace}}/{{type}}");
-    let plain = ["--plain-http", host];
-    author.push_to(&store("tofu"), &plain).succeeds();
+    let plain = format!("--plain-http {host}");
+    author
+        .push_to(&store("tofu"), &["--plain-http", host])
+        .succeeds();
     let serve = |name: &str| {
         let from = store(name);
-        Server::plain(
-            &author.scene,
-            &[&["--from", from.as_str()][..], &plain].concat(),
-        )
+        Server::plain(&author.scene, format!("--from {from} {plain}"))
     };
     serve("tofu").logs("Serving 1 provider\n");
     let server = serve("tof");
     server.logs("Warning ");
     server.logs(&format!("{host}/tofu/registry.opentofu.org/acme/demo"));
     let registry = Registry::plain();
-    let from = format!(
-        "{}/tofu/{{hostname}}/{{namespace}}/{{type}}",
-        registry.host()
-    );
-    let server = Server::plain(
-        &author.scene,
-        &["--from", &from, "--plain-http", registry.host()],
-    );
+    let host = registry.host();
+    let from = format!("{host}/tofu/{{hostname}}/{{namespace}}/{{type}} --plain-http {host}");
+    let server = Server::plain(&author.scene, format!("--from {from}"));
     server.get("/").is(200);
     let log = server.stop();
     assert!(!log.contains("Warning"), "{log}");
@@ -121,19 +112,18 @@ fn a_certificate_for_other_names_is_reported() {
     let certificate = store.scene.path("server.crt");
     let warning = format!("Warning {} providers.example.com", certificate.display());
     for (url, is_noticed) in [
-        (None, false),
-        (Some("https://localhost"), false),
-        (Some("https://LOCALHOST:8443/below"), false),
-        (Some("https://127.0.0.1:8443"), false),
-        (Some(URL), true),
+        ("", false),
+        ("--url https://localhost", false),
+        ("--url https://LOCALHOST:8443/below", false),
+        ("--url https://127.0.0.1:8443", false),
+        (&format!("--url {URL}"), true),
     ] {
-        let url: Vec<&str> = url.iter().flat_map(|url| ["--url", url]).collect();
-        let server = store.serve_tls(&url);
+        let server = store.serve_tls(url);
         let warnings = server.count_words(&warning);
         assert_eq!(warnings > 0, is_noticed, "{url:?}\n{}", server.log());
     }
     // Also in a certificate that replaces the first.
-    let server = store.serve_tls(&["--url", "https://localhost"]);
+    let server = store.serve_tls("--url https://localhost");
     let names = ["providers.example.com"];
     Authority::shared()
         .server_of(&names)
@@ -150,25 +140,22 @@ fn a_certificate_that_has_expired_or_expires_soon_is_reported() {
     let in_2020 = UNIX_EPOCH + Duration::from_secs(1_577_836_800);
     let path = store.scene.path("server.crt").display().to_string();
     let expired = format!("{path} expired on Wed, 01 Jan 2020 00:00:00 GMT");
-    let start = |end: SystemTime, more: &[&str]| {
+    let start = |end: SystemTime, more: &str| {
         let identity = Authority::shared().server_until(end);
-        let from = ["--from", "oci-layout:store"];
-        Server::with_identity(&store.scene, &identity, &[&from, more].concat())
+        let from = "--from oci-layout:store";
+        Server::with_identity(&store.scene, &identity, format!("{from} {more}"))
     };
-    for (more, line) in [
-        (&[][..], "Warning"),
-        (&["--format", "json"], "certificate-expires"),
-    ] {
+    for (more, line) in [("", "Warning"), ("--format json", "certificate-expires")] {
         let log = start(in_2020, more).stop();
         assert_eq!(lines_with(&log, &format!("{line} {expired}")), 1, "{log}");
     }
     let end = now + 13 * DAY;
-    let log = start(end, &[]).stop();
+    let log = start(end, "").stop();
     // `Thu, 31 Dec 2026`
     let day = &httpdate::fmt_http_date(end)[.."Thu, 31 Dec 2026".len()];
     assert!(log.contains(&format!("expires on {day}")), "{log}");
     // Also a certificate that replaces the first.
-    let server = start(now + 15 * DAY, &[]);
+    let server = start(now + 15 * DAY, "");
     assert!(
         !server.log().contains("the certificate in"),
         "{}",
@@ -190,12 +177,9 @@ fn links_of_one_process_are_reported() {
     store.scene.write("signing.key", STANDARD.encode([1; 32]));
     let warning = "Warning tokens.txt --signing-key";
     for (more, is_noticed) in [
-        (&[][..], false),
-        (&["--tokens", "tokens.txt"], true),
-        (
-            &["--tokens", "tokens.txt", "--signing-key", "signing.key"],
-            false,
-        ),
+        ("", false),
+        ("--tokens tokens.txt", true),
+        ("--tokens tokens.txt --signing-key signing.key", false),
     ] {
         let log = store.serve(more).stop();
         let warnings = lines_with(&log, warning);
@@ -216,9 +200,9 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
         "no entry of trust.toml matches {} and 1 more: ",
         names[..4].join(", ")
     );
-    for more in [&[][..], &["--require-pinned"]] {
-        let trust = ["--trust", "trust.toml", "--max-age", "0"];
-        let server = store.serve(&[&trust, more].concat());
+    for more in ["", "--require-pinned"] {
+        let trust = "--trust trust.toml --max-age 0";
+        let server = store.serve(format!("{trust} {more}"));
         server.logs(&format!("Warning {line}"));
         for name in &names {
             server.get(&format!("/mirror/{name}/index.json"));
@@ -227,14 +211,7 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
         assert_eq!(log.matches("no entry of").count(), 1, "{log}");
     }
     // A provider that is pushed while the server runs.
-    let server = store.serve(&[
-        "--trust",
-        "trust.toml",
-        "--max-age",
-        "0",
-        "--format",
-        "json",
-    ]);
+    let server = store.serve("--trust trust.toml --max-age 0 --format json");
     server.logs("\"event\":\"unmatched\",\"message\":\"no entry of trust.toml matches");
     let late = format!("{HOST}/other/late");
     store.push(&late, "1.0.0", None);
@@ -246,7 +223,7 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
     assert_eq!(log.matches(&format!("{late}: ")).count(), 1, "{log}");
     assert_eq!(log.matches("no entry of").count(), 2, "{log}");
     // Without a trust file, no entry is missing.
-    let server = store.serve(&[]);
+    let server = store.serve("");
     server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
     assert!(!server.stop().contains("no entry of"));
 }
@@ -265,7 +242,7 @@ fn an_unreachable_store_is_reported_at_the_start() {
         move |_| unreachable.load(Ordering::SeqCst),
         Fault::Answer(refusal),
     );
-    let server = store.serve(&["--registry-host", HOST]);
+    let server = store.serve(format!("--registry-host {HOST}"));
     server.logs("no credentials");
     assert!(server.log().contains("hint: "), "{}", server.log());
     // A load balancer must not keep clients from cached lists.
@@ -289,7 +266,7 @@ fn every_kind_of_unreachable_store_is_reported_at_the_start() {
     let demo = Store::at(registry.host());
     demo.push(DEMO, "1.0.0", None);
     let gone = Store::at("127.0.0.1:1");
-    let server = gone.serve(&["--registry-host", HOST]);
+    let server = gone.serve(&format!("--registry-host {HOST}"));
     server.logs("Failed");
     // Other replicas may have lists from before.
     server.get("/readyz").is(503);
@@ -303,7 +280,7 @@ fn every_kind_of_unreachable_store_is_reported_at_the_start() {
     assert!(lines.next().unwrap().contains("127.0.0.1:1"), "{log}");
     assert_eq!(lines.next(), None, "{log}");
     // A registry that answers is not mentioned.
-    let server = demo.serve(&["--registry-host", HOST]);
+    let server = demo.serve(&format!("--registry-host {HOST}"));
     server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
     let log = Server::stop(server);
     assert!(!log.contains("Failed"), "{log}");

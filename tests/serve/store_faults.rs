@@ -97,7 +97,7 @@ pub fn every_refusal_of_the_registry_is_503_and_never_404() {
         let path = format!("/acme/{name}/");
         registry.always(move |seen| seen.path.contains(&path), fault.clone());
     }
-    let server = store.serve(&["--registry-host", HOST]);
+    let server = store.serve(format!("--registry-host {HOST}"));
     std::thread::scope(|scope| {
         for (name, _) in &faults {
             let server = &server;
@@ -125,7 +125,7 @@ pub fn a_store_that_never_answered_is_503() {
         for host in hosts {
             scope.spawn(move || {
                 let store = Store::at(&host);
-                let server = store.serve(&["--registry-host", HOST]);
+                let server = store.serve(format!("--registry-host {HOST}"));
                 all_unavailable(&server, "demo");
                 server.get("/readyz").is(503);
                 server.get("/healthz").is(200);
@@ -186,7 +186,7 @@ fn becomes_unreachable_and_comes_back(server: &Server, go: impl Fn(bool)) {
     assert!(metrics.contains("store_failures_total"), "{metrics}");
 }
 
-const AGES: [&str; 4] = ["--max-age", "1", "--max-stale", "4"];
+const AGES: &str = "--max-age 1 --max-stale 4";
 
 /// A registry that resets every connection while the flag is set, and a store in it.
 fn that_can_go() -> (Registry, Arc<AtomicBool>, Store) {
@@ -201,7 +201,7 @@ fn that_can_go() -> (Registry, Arc<AtomicBool>, Store) {
 
 pub fn a_registry_becomes_unreachable_and_comes_back() {
     let (_registry, is_gone, store) = that_can_go();
-    let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
+    let server = store.serve(format!("{AGES} --registry-host {HOST}"));
     becomes_unreachable_and_comes_back(&server, |is_going| {
         is_gone.store(is_going, Ordering::SeqCst)
     });
@@ -211,7 +211,7 @@ pub fn a_registry_becomes_unreachable_and_comes_back() {
 /// Clients would use another installation method after 404, and the store may have by now what it did not have.
 pub fn what_a_store_lacked_is_503_while_it_is_unreachable() {
     let (_registry, is_gone, store) = that_can_go();
-    let server = store.serve(&["--max-age", "0", "--registry-host", HOST]);
+    let server = store.serve(format!("--max-age 0 --registry-host {HOST}"));
     for path in paths_of_nothing() {
         assert_eq!(server.get(&path).status, 404, "{path}");
     }
@@ -238,7 +238,7 @@ pub fn what_a_store_lacked_is_503_while_it_is_unreachable() {
 
 pub fn a_layout_becomes_unreachable_and_comes_back() {
     let store = Store::demo();
-    let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
+    let server = store.serve(format!("{AGES} --registry-host {HOST}"));
     let places = ["store", "away"].map(|name| store.scene.path(name));
     becomes_unreachable_and_comes_back(&server, |is_going| {
         let [from, to] = if is_going { [0, 1] } else { [1, 0] };
@@ -250,7 +250,7 @@ pub fn a_layout_becomes_unreachable_and_comes_back() {
 /// What is left of the layout of a provider does not show that the store has the provider no more.
 pub fn the_layout_of_a_provider_is_damaged_and_whole_again() {
     let store = Store::demo();
-    let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
+    let server = store.serve(format!("{AGES} --registry-host {HOST}"));
     let layout = store.scene.path("store").join(DEMO);
     let away = store.scene.path("away");
     server.get(INDEX).is(200);
@@ -279,7 +279,7 @@ pub fn the_layout_of_a_provider_is_damaged_and_whole_again() {
 pub fn an_empty_layout_is_not_ready() {
     let store = Store::empty();
     fs::create_dir(store.scene.path("store")).unwrap();
-    let server = store.serve(&["--registry-host", HOST]);
+    let server = store.serve(format!("--registry-host {HOST}"));
     unavailable(&server.get(INDEX), INDEX);
     unavailable(&server.get("/readyz"), "/readyz");
     store.push(DEMO, "1.0.0", None);
@@ -303,7 +303,7 @@ pub fn the_disk_of_a_namespace_is_unmounted_and_mounted_again() {
 #[track_caller]
 fn unmounted(place: &str, said: &str) {
     let store = Store::demo();
-    let server = store.serve(&[&AGES[..], &["--registry-host", HOST]].concat());
+    let server = store.serve(format!("{AGES} --registry-host {HOST}"));
     let [mounted, away] = [place, "away"].map(|name| store.scene.path(name));
     becomes_unreachable_and_comes_back(&server, |is_going| {
         if is_going {
@@ -324,7 +324,7 @@ pub fn changes_of_the_store_are_served_soon() {
     for store in [Store::empty(), Store::at(registry.host())] {
         // A store that is not empty.
         store.push(IDN, "1.0.0", None);
-        let server = store.serve(&["--max-age", "1"]);
+        let server = store.serve("--max-age 1");
         server.get(INDEX).is(404);
         let shows = |version: &str, is_there: &dyn Fn(&str) -> bool| {
             let begun = Instant::now();
@@ -370,7 +370,7 @@ fn many_readers_cost_few_requests_below() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     store.push(DEMO, "1.0.0", None);
-    let server = store.serve(&["--registry-host", HOST]);
+    let server = store.serve(format!("--registry-host {HOST}"));
     registry.forget();
     let paths = [
         INDEX.to_owned(),
@@ -409,7 +409,7 @@ fn the_log_says_once_that_a_registry_has_lost_a_provider() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     store.push(DEMO, "1.0.0", None);
-    let server = store.serve(&["--max-age", "0"]);
+    let server = store.serve("--max-age 0");
     server.get(INDEX).is(200);
     registry.repository(&format!("mirror/{DEMO}"), |repository| {
         repository.tags.clear();

@@ -96,12 +96,9 @@ impl Store {
         let registry = program.start(&Options::default())?;
         let mut store = Self::layout();
         store.from = format!("{}/{TEMPLATE}", registry.host());
-        let arguments = ["copy", "--from", "oci-layout:store", "--to", &store.from];
-        let plain = ["--plain-http", "127.0.0.1", "-q"];
-        store
-            .scene
-            .tfoci([&arguments[..], &plain].concat())
-            .succeeds();
+        let to = format!("{} --plain-http 127.0.0.1 -q", store.from);
+        let copy = format!("copy --from oci-layout:store --to {to}");
+        store.scene.line(copy).succeeds();
         let address: SocketAddr = registry.host().parse().unwrap();
         let path = |tag: &str| format!("/v2/{NAME}/manifests/{tag}");
         let ask = |head: String, body: &[u8]| {
@@ -123,8 +120,8 @@ impl Store {
     /// The same store as a bundle.
     pub fn bundled(self) -> Self {
         let to = "bundle:store.tar";
-        let arguments = ["copy", "--from", &self.from, "--to", to, "-q"];
-        self.scene.tfoci(arguments).succeeds();
+        let copy = format!("copy --from {} --to {to} -q", self.from);
+        self.scene.line(copy).succeeds();
         Self {
             from: to.to_owned(),
             ..self
@@ -154,16 +151,19 @@ impl Store {
         let folder = self.released(address, version);
         let _old = std::fs::remove_dir_all(&folder);
         release.write(&folder);
-        let provider = format!("{address}@{version}");
-        let mut arguments = vec!["push", folder.to_str().unwrap(), "--provider", &provider];
-        arguments.extend(["--to", &self.from, "--existing", "replace", "-q"]);
-        arguments.extend(self.network());
-        let is_signed = folder.join(format!("{}.sig", document(address, version)));
-        match is_signed.exists() {
-            true => arguments.extend(["--key", "acme.asc"]),
-            false => arguments.extend(["--allow-unsigned", address]),
-        }
-        self.scene.tfoci(arguments).succeeds();
+        let signature = folder.join(format!("{}.sig", document(address, version)));
+        let trust = match signature.exists() {
+            true => "--key acme.asc".to_owned(),
+            false => format!("--allow-unsigned {address}"),
+        };
+        let provider = format!("{} --provider {address}@{version}", folder.display());
+        let to = format!(
+            "--to {} --existing replace -q {}",
+            self.from,
+            self.network()
+        );
+        let push = format!("push {provider} {to} {trust}");
+        self.scene.line(push).succeeds();
     }
 
     /// The folder that a version was pushed from.
@@ -178,32 +178,31 @@ impl Store {
 
     /// Serves the store over plain HTTP.
     #[track_caller]
-    pub fn serve(&self, more: &[&str]) -> Server {
-        Server::plain(&self.scene, &self.with(more))
+    pub fn serve(&self, more: impl AsRef<str>) -> Server {
+        Server::plain(&self.scene, self.with(more))
     }
 
     /// Serves the store over plain HTTP at an address that another server left.
     #[track_caller]
-    pub fn serve_at(&self, address: SocketAddr, more: &[&str]) -> Server {
-        Server::plain_at(&self.scene, address, &self.with(more))
+    pub fn serve_at(&self, address: SocketAddr, more: impl AsRef<str>) -> Server {
+        Server::plain_at(&self.scene, address, self.with(more))
     }
 
     /// Serves the store over TLS.
     #[track_caller]
-    pub fn serve_tls(&self, more: &[&str]) -> Server {
-        Server::tls(&self.scene, &self.with(more))
+    pub fn serve_tls(&self, more: impl AsRef<str>) -> Server {
+        Server::tls(&self.scene, self.with(more))
     }
 
-    fn with<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
-        let from = ["--from", &self.from];
-        [&from[..], self.network(), more].concat()
+    fn with(&self, more: impl AsRef<str>) -> String {
+        format!("--from {} {} {}", self.from, self.network(), more.as_ref())
     }
 
     /// The arguments for a registry without TLS.
-    fn network(&self) -> &'static [&'static str] {
+    fn network(&self) -> &'static str {
         match self.from.starts_with("oci-layout:") || self.from.starts_with("bundle:") {
-            true => &[],
-            false => &["--plain-http", "127.0.0.1"],
+            true => "",
+            false => "--plain-http 127.0.0.1",
         }
     }
 }

@@ -16,8 +16,8 @@ use crate::support::release::{Mistake, sha256};
 const TOKEN: &str = "open-sesame";
 const DEMO_ONLY: &str = "only-for-demo";
 const KEYS: [[u8; 32]; 2] = [[1; 32], [2; 32]];
-const ROUTE: [&str; 2] = ["--registry-host", HOST];
-const GUARD: [&str; 4] = ["--tokens", "tokens.txt", "--signing-key", "signing.key"];
+const ROUTE: &str = "--registry-host registry.acme.test";
+const GUARD: &str = "--tokens tokens.txt --signing-key signing.key";
 
 /// A store with two providers, and the files of tokens and keys.
 fn store() -> Store {
@@ -48,8 +48,8 @@ fn write_keys(store: &Store, name: &str, keys: &[usize]) {
     store.scene.write(name, keys.collect::<String>());
 }
 
-fn guarded(store: &Store, more: &[&str]) -> Server {
-    store.serve(&[&ROUTE[..], &GUARD, more].concat())
+fn guarded(store: &Store, more: &str) -> Server {
+    store.serve(format!("{ROUTE} {GUARD} {more}"))
 }
 
 fn bearer(token: &str) -> String {
@@ -118,7 +118,7 @@ fn now() -> u64 {
 #[test]
 fn without_a_token_nothing_is_revealed() {
     let store = store();
-    let server = guarded(&store, &[]);
+    let server = guarded(&store, "");
     let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
     for path in [
         "/healthz",
@@ -202,7 +202,7 @@ fn without_a_token_nothing_is_revealed() {
 #[test]
 fn a_token_is_for_its_providers_only() {
     let store = store();
-    let server = guarded(&store, &[]);
+    let server = guarded(&store, "");
     let tokens = [bearer(DEMO_ONLY), bearer(TOKEN)];
     let ask = |token: &str, path: &str| server.ask("GET", path, &[("Authorization", token)]);
     for (path, status) in [
@@ -238,7 +238,7 @@ fn a_token_is_for_its_providers_only() {
 #[test]
 fn a_link_is_valid_for_its_file_and_nothing_else() {
     let store = store();
-    let server = guarded(&store, &[]);
+    let server = guarded(&store, "");
     let links = links(&server);
     assert_eq!(links.len(), 4);
     for (path, name) in &links {
@@ -320,7 +320,7 @@ fn a_link_is_valid_for_its_file_and_nothing_else() {
 #[test]
 fn a_link_is_valid_until_its_expiry() {
     let store = store();
-    let server = guarded(&store, &[]);
+    let server = guarded(&store, "");
     let path = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
     for (key, expires, status) in [
         (0, now() + 600, 200),
@@ -349,15 +349,7 @@ fn replicas_share_keys_and_keys_are_replaced_one_after_the_other() {
     for (name, keys) in [("old", &[0][..]), ("both", &[1, 0]), ("new", &[1])] {
         write_keys(&store, name, keys);
     }
-    let with = |key: &str| {
-        store.serve(
-            &[
-                &ROUTE[..],
-                &["--tokens", "tokens.txt", "--signing-key", key],
-            ]
-            .concat(),
-        )
-    };
+    let with = |key: &str| store.serve(format!("{ROUTE} --tokens tokens.txt --signing-key {key}"));
     let servers = ["old", "old", "both", "new"].map(with);
     let opens = |made_by: usize| {
         let (path, _) = links(&servers[made_by]).remove(0);
@@ -378,8 +370,8 @@ fn a_key_is_replaced_without_a_refused_link() {
         write_keys(&store, name, &[0]);
     }
     let replicas = ["first.key", "second.key"].map(|key| {
-        let guard = ["--tokens", "tokens.txt", "--signing-key", key];
-        store.serve(&[&ROUTE[..], &guard].concat())
+        let guard = format!("--tokens tokens.txt --signing-key {key}");
+        store.serve(format!("{ROUTE} {guard}"))
     });
     let mut old = Vec::new();
     // Links of the new key are valid on every replica before it signs on any, and links of the old one until they have expired.
@@ -413,7 +405,7 @@ fn a_key_is_replaced_without_a_refused_link() {
 #[test]
 fn files_are_read_again_when_they_change() {
     let store = store();
-    let server = guarded(&store, &[]);
+    let server = guarded(&store, "");
     let path = format!("/mirror/{DEMO}/index.json");
     let ask = |token: &str| {
         server
@@ -459,7 +451,7 @@ fn files_are_read_again_when_they_change() {
 #[test]
 fn no_secret_is_ever_printed() {
     let store = store();
-    for more in [&["-vv"][..], &["--format", "json", "-vv"]] {
+    for more in ["-vv", "--format json -vv"] {
         let server = guarded(&store, more);
         let links = links(&server);
         for (path, _) in &links {
@@ -506,7 +498,7 @@ fn no_secret_is_ever_printed() {
 fn reasons_of_refusals_are_told_apart() {
     let store = store();
     for is_json in [false, true] {
-        let more: &[&str] = if is_json { &["--format", "json"] } else { &[] };
+        let more = if is_json { "--format json" } else { "" };
         let server = guarded(&store, more);
         let bare = format!("/mirror/{BARE}/index.json");
         let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));

@@ -16,16 +16,6 @@ use crate::support::wait::wait;
 const SIGNED: [&str; 3] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1"];
 const ALL: [&str; 4] = ["1.0.0", "1.2.0+build.5", "1.3.0-rc.1", "2.0.0"];
 
-/// The versions that a policy admits on the network mirror and in the provider registry, of a signed and of an unsigned provider.
-struct Case<'a> {
-    arguments: &'a [&'a str],
-    mirror: &'a [&'a str],
-    registry: &'a [&'a str],
-    bare: bool,
-    /// The status of the first version on the page.
-    status: &'a str,
-}
-
 fn listed(reply: &super::http::Reply) -> Vec<String> {
     if reply.status == 404 {
         return Vec::new();
@@ -63,90 +53,34 @@ fn the_policy_decides_what_is_served() {
         "unsigned.toml",
         &format!("[[provider]]\nmatch = \"{HOST}/*/*\"\nunsigned = \"allow\"\n"),
     );
-    let (embedded, pinned) = ("(embedded)", "(pinned)");
-    for Case {
-        arguments,
-        mirror,
-        registry,
-        bare,
-        status,
-    } in [
+    // The versions on the network mirror and in the provider registry, whether the unsigned provider is served, and the status of the first
+    // version on the page.
+    let everything = (&ALL[..], &SIGNED[..], true, "(embedded)");
+    let signed = (&SIGNED[..], &SIGNED[..], true, "(embedded)");
+    let pinned = (&SIGNED[..], &SIGNED[..], true, "(pinned)");
+    let strict = (&SIGNED[..], &SIGNED[..], false, "(pinned)");
+    let nothing: (&[&str], &[&str], bool, &str) = (&[], &[], false, "no version");
+    let (weak, unsigned) = (
+        format!("--key acme.asc --allow-unsigned {BARE}"),
+        format!("--trust signed.toml --allow-unsigned {DEMO}"),
+    );
+    for (arguments, (mirror, registry, bare, status)) in [
         // Without a rule, a version without evidence is served.
-        Case {
-            arguments: &[],
-            mirror: &ALL,
-            registry: &SIGNED,
-            bare: true,
-            status: embedded,
-        },
-        Case {
-            arguments: &["--key", "acme.asc"],
-            mirror: &SIGNED,
-            registry: &SIGNED,
-            bare: false,
-            status: pinned,
-        },
-        Case {
-            arguments: &["--key", "acme.asc", "--require-pinned"],
-            mirror: &SIGNED,
-            registry: &SIGNED,
-            bare: false,
-            status: pinned,
-        },
+        ("", everything),
+        ("--key acme.asc", strict),
+        ("--key acme.asc --require-pinned", strict),
         // It does not apply to providers with pinned keys.
-        Case {
-            arguments: &["--key", "acme.asc", "--allow-unsigned", BARE],
-            mirror: &SIGNED,
-            registry: &SIGNED,
-            bare: false,
-            status: pinned,
-        },
-        Case {
-            arguments: &["--key", "stranger.asc"],
-            mirror: &[],
-            registry: &[],
-            bare: false,
-            status: "no version",
-        },
+        (&weak, strict),
+        ("--key stranger.asc", nothing),
         // An entry applies in full, to its providers only.
-        Case {
-            arguments: &["--trust", "pinned.toml"],
-            mirror: &SIGNED,
-            registry: &SIGNED,
-            bare: true,
-            status: pinned,
-        },
-        Case {
-            arguments: &["--trust", "pinned.toml", "--require-pinned"],
-            mirror: &SIGNED,
-            registry: &SIGNED,
-            bare: false,
-            status: pinned,
-        },
-        Case {
-            arguments: &["--trust", "signed.toml"],
-            mirror: &SIGNED,
-            registry: &SIGNED,
-            bare: true,
-            status: embedded,
-        },
+        ("--trust pinned.toml", pinned),
+        ("--trust pinned.toml --require-pinned", strict),
+        ("--trust signed.toml", signed),
         // Unsigned versions are served again, on the network mirror only. Those with wrong evidence are not.
-        Case {
-            arguments: &["--trust", "signed.toml", "--allow-unsigned", DEMO],
-            mirror: &ALL,
-            registry: &SIGNED,
-            bare: true,
-            status: embedded,
-        },
-        Case {
-            arguments: &["--trust", "unsigned.toml"],
-            mirror: &ALL,
-            registry: &SIGNED,
-            bare: true,
-            status: embedded,
-        },
+        (&unsigned, everything),
+        ("--trust unsigned.toml", everything),
     ] {
-        let server = store.serve(&[&["--registry-host", HOST], arguments].concat());
+        let server = store.serve(format!("--registry-host {HOST} {arguments}"));
         let index = server.get(&format!("/mirror/{DEMO}/index.json"));
         assert_eq!(listed(&index), mirror, "{arguments:?}\n{}", server.log());
         let versions = server.get("/v1/providers/acme/demo/versions");
@@ -173,8 +107,8 @@ fn the_policy_decides_what_is_served() {
         let page = server.get(&format!("/providers/{DEMO}")).text();
         assert!(page.contains(status), "{arguments:?} {page}");
         for (meant, explanation) in [
-            (pinned, "this server trusts"),
-            (embedded, "stored beside them"),
+            ("(pinned)", "this server trusts"),
+            ("(embedded)", "stored beside them"),
         ] {
             assert_eq!(page.contains(explanation), status == meant, "{page}");
         }
@@ -197,8 +131,8 @@ fn a_page_and_the_log_mark_unsigned_versions() {
     store.push(DEMO, "1.0.0", None);
     store.push(DEMO, "2.0.0", Some(Mistake::SignatureMissing));
     let installation = "\n  network_mirror {";
-    for more in [&[][..], &["--allow-unsigned", BARE]] {
-        let server = store.serve(&[&["--max-age", "0", "--registry-host", HOST], more].concat());
+    for more in ["", &format!("--allow-unsigned {BARE}")] {
+        let server = store.serve(format!("--max-age 0 --registry-host {HOST} {more}"));
         let page = server.get(&format!("/providers/{BARE}")).text();
         assert!(page.contains("class=\"weak\""), "{page}");
         assert!(page.contains("list of checksums"), "{page}");
@@ -233,7 +167,7 @@ fn a_page_and_the_log_mark_unsigned_versions() {
         }
         assert_eq!(log.matches("Unsigned").count(), 2, "{log}");
     }
-    let server = store.serve(&["--format", "json"]);
+    let server = store.serve("--format json");
     server.get(&format!("/mirror/{BARE}/index.json")).is(200);
     let log = server.stop();
     let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -256,7 +190,7 @@ fn a_page_names_a_version_without_evidence() {
         let name = |tag: &Value| tag["annotations"]["org.opencontainers.image.ref.name"].clone();
         tags.retain(|tag| name(tag) != "evidence-1.0.0");
     });
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let page = server.get(&format!("/providers/{DEMO}")).is(200).text();
     assert!(page.contains("author is unknown"), "{page}");
 }
@@ -271,7 +205,7 @@ fn a_version_without_packages_is_hidden() {
             entry["platform"]["os"] = "../..".into();
         }
     });
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let index = server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
     assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
     let hidden = server.get(&format!("/mirror/{DEMO}/1.1.0.json")).is(404);
@@ -292,7 +226,7 @@ fn a_version_whose_package_is_a_link_to_another_file_is_hidden() {
     let blob = demo.join("blobs/sha256").join(sha256(&zip));
     fs::remove_file(&blob).unwrap();
     symlink(secret, &blob).unwrap();
-    let server = store.serve(&[]);
+    let server = store.serve("");
     let hidden = server.get(&format!("/mirror/{DEMO}/1.0.0.json")).is(404);
     let answer = hidden.text();
     assert!(
@@ -314,7 +248,7 @@ fn versions_of_another_provider_are_served_with_a_warning() {
     let repository = store.repository(OTHER);
     fs::create_dir_all(repository.parent().unwrap()).unwrap();
     fs::rename(store.repository(DEMO), &repository).unwrap();
-    let server = store.serve(&["--max-age", "0"]);
+    let server = store.serve("--max-age 0");
     let warnings = |expected: &[&str]| {
         let index = format!("/mirror/{OTHER}/index.json");
         for _ in 0..2 {
@@ -335,7 +269,7 @@ fn versions_of_another_provider_are_served_with_a_warning() {
     warnings(&["1.1.0", "1.2.0"]);
     server.stop();
     // Where keys are required, such versions are hidden.
-    let server = store.serve(&["--key", "acme.asc"]);
+    let server = store.serve("--key acme.asc");
     server.get(&format!("/mirror/{OTHER}/index.json")).is(404);
     server.logs("of another provider");
     server.stop();
@@ -349,7 +283,7 @@ fn a_copy_of_a_pinned_key_counts_from_when_it_is_there() {
     let pin = acme.fingerprint();
     let text = format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{pin}\"]\n");
     store.scene.write("trust.toml", text);
-    let server = store.serve(&["--trust", "trust.toml", "--require-pinned"]);
+    let server = store.serve("--trust trust.toml --require-pinned");
     let index = format!("/mirror/{DEMO}/index.json");
     server.get(&index).is(200);
     let revoked = acme.armored_revoked(ReasonForRevocation::KeyCompromised);
@@ -377,7 +311,7 @@ fn a_trust_file_and_its_keys_are_read_again_when_they_change() {
         store.scene.write(name, signer.public_armored());
     }
     pin("acme.asc");
-    let server = store.serve(&["--trust", "trust.toml", "--require-pinned"]);
+    let server = store.serve("--trust trust.toml --require-pinned");
     let is = |served: bool| {
         server.signal(Signal::HUP);
         server.until(&index, |reply| listed(reply).is_empty() != served);
@@ -422,7 +356,7 @@ fn a_change_of_another_entry_drops_no_list() {
     let index = format!("/mirror/{DEMO}/index.json");
     let entry = |keys: &str| format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{keys}\"]\n");
     store.scene.write("trust.toml", entry("acme.asc"));
-    let server = store.serve(&["--trust", "trust.toml", "--max-age", "0"]);
+    let server = store.serve("--trust trust.toml --max-age 0");
     server.get(&index).is(200);
     let [here, away] = ["store", "away"].map(|name| store.scene.path(name));
     fs::rename(here, away).unwrap();
@@ -451,7 +385,7 @@ fn a_list_that_was_read_with_the_former_policy_is_not_shown() {
         store.scene.write("trust.toml", text);
     };
     pin(Signer::acme());
-    let server = store.serve(&["--trust", "trust.toml"]);
+    let server = store.serve("--trust trust.toml");
     let is_list = || matching("GET", "/tags/list");
     let gate = Gate::default();
     registry.forget();

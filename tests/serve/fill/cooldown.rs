@@ -19,7 +19,7 @@ fn origin() -> (Origin, Scene) {
 #[test]
 fn young_versions_are_not_listed_and_not_served() {
     let (origin, scene) = origin();
-    let server = start(&scene, &origin, &["--min-age", "7d", "--max-age", "0"]);
+    let server = start(&scene, &origin, "--min-age 7d --max-age 0");
     let base = base(&origin);
     for _ in 0..2 {
         let index = server.get(&format!("{base}/index.json"));
@@ -37,11 +37,7 @@ fn young_versions_are_not_listed_and_not_served() {
 #[test]
 fn what_turns_out_to_be_young_is_not_served() {
     let (origin, scene) = origin();
-    let server = start(
-        &scene,
-        &origin,
-        &["--min-age", "7d", "--newest", "1", "--max-age", "0"],
-    );
+    let server = start(&scene, &origin, "--min-age 7d --newest 1 --max-age 0");
     let base = base(&origin);
     let index = server.get(&format!("{base}/index.json"));
     assert_eq!(index.text(), r#"{"versions":{"1.1.0":{}}}"#);
@@ -56,11 +52,11 @@ fn a_version_whose_date_cannot_be_read_is_not_listed() {
     let (origin, scene) = origin();
     origin.always(asks("signature acme/demo 1.1.0"), Fault::status(404));
     origin.always(asks("signature acme/demo 1.0.0"), Fault::wrong_bytes());
-    let server = start(&scene, &origin, &["--min-age", "0d"]);
+    let server = start(&scene, &origin, "--min-age 0d");
     let listed = server.get(&format!("{}/index.json", base(&origin)));
     assert!(listed.text().contains("1.1.0"));
     server.stop();
-    let server = start(&scene, &origin, &["--min-age", "1d", "--max-age", "0"]);
+    let server = start(&scene, &origin, "--min-age 1d --max-age 0");
     for _ in 0..3 {
         let listed = server.get(&format!("{}/index.json", base(&origin)));
         assert_eq!(listed.text(), r#"{"versions":{"1.2.0":{}}}"#);

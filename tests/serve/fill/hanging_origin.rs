@@ -27,22 +27,14 @@ fn address(origin: &Origin, number: usize) -> String {
 }
 
 fn copy(scene: &Scene, version: &str) {
-    let stores = ["--from", "oci-layout:other", "--to", "oci-layout:cache"];
-    scene
-        .tfoci([&["copy", version, "-q"], &stores[..]].concat())
-        .succeeds();
+    let stores = "--from oci-layout:other --to oci-layout:cache";
+    scene.line(format!("copy {version} -q {stores}")).succeeds();
 }
 
-fn serve(scene: &Scene, origin: &Origin, more: &[&str]) -> Server {
+fn serve(scene: &Scene, origin: &Origin, more: &str) -> Server {
     let include = format!("{}/*/*", origin.host());
-    let own = [
-        "--from",
-        "oci-layout:cache",
-        "--fill",
-        "--include",
-        &include,
-    ];
-    Server::plain(scene, &[&own, more].concat())
+    let own = format!("--from oci-layout:cache --fill --include {include}");
+    Server::plain(scene, format!("{own} {more}"))
 }
 
 pub fn an_origin_that_gives_no_list_leaves_what_the_store_has() {
@@ -53,7 +45,7 @@ pub fn an_origin_that_gives_no_list_leaves_what_the_store_has() {
         origin.always(asks(&format!("versions acme/p{number}")), fault);
         copy(&scene, &format!("{}@1.0.0", address(&origin, number)));
     }
-    let server = serve(&scene, &origin, &["--max-age", "1"]);
+    let server = serve(&scene, &origin, "--max-age 1");
     let index = |number| format!("/mirror/{}/index.json", address(&origin, number));
     std::thread::scope(|scope| {
         for path in (0..count).map(index) {
@@ -86,7 +78,7 @@ pub fn an_origin_that_gives_no_list_stops_no_first_reads() {
     let stored = address(&origin, 0);
     copy(&scene, &format!("{stored}@1.0.0"));
     origin.always(asks("versions"), Fault::Stall);
-    let server = serve(&scene, &origin, &[]);
+    let server = serve(&scene, &origin, "");
     let (answered, answers) = mpsc::channel();
     std::thread::scope(|scope| {
         for number in 0..MANY {
@@ -113,7 +105,7 @@ pub fn an_origin_that_gives_no_list_stops_no_first_reads() {
 pub fn a_list_that_comes_late_serves_the_next_request() {
     let (origin, scene) = origin();
     origin.latency(asks("versions"), Duration::from_secs(6));
-    let server = serve(&scene, &origin, &[]);
+    let server = serve(&scene, &origin, "");
     let index = format!("{}/index.json", base(&origin));
     server.get(&index).is(503);
     server.logs("within 5 seconds");

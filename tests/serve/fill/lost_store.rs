@@ -9,7 +9,7 @@ pub fn a_filled_store_that_is_away_is_not_begun_again() {
     for is_empty in [false, true] {
         let (origin, scene) = origin();
         let base = base(&origin);
-        let server = start(&scene, &origin, &["--max-age", "1", "--max-stale", "4"]);
+        let server = start(&scene, &origin, "--max-age 1 --max-stale 4");
         server.get(&format!("{base}/1.0.0.json")).is(200);
         let [index, new] = ["index", "1.1.0"].map(|name| format!("{base}/{name}.json"));
         let fresh = server.get(&index).is(200).text();
@@ -51,7 +51,7 @@ pub fn a_filled_store_that_is_away_is_not_begun_again() {
 fn a_version_that_the_store_lost_after_its_fill_is_mirrored_again() {
     let (origin, scene) = origin();
     let base = base(&origin);
-    let server = start(&scene, &origin, &[]);
+    let server = start(&scene, &origin, "");
     server.get(&format!("{base}/1.0.0.json")).is(200);
     let address = origin.address("acme/demo").replace(':', "_");
     let layout = scene.path("cache").join(address);

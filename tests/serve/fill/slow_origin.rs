@@ -25,7 +25,7 @@ fn versions_wait_for_a_place() {
     let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
     let gate = Gate::default();
     slow.always(asks("package"), gate.holds("packages"));
-    let server = start(&scene, &slow, &[]);
+    let server = start(&scene, &slow, "");
     let path = |provider| format!("/mirror/{}/1.0.0.json", slow.address(provider));
     let asking = SLOW.map(|provider| {
         let mut client = server.connect();
@@ -53,7 +53,7 @@ fn versions_wait_for_a_place() {
 pub fn a_filled_version_is_served_although_its_origin_lists_slowly() {
     let (origin, scene) = origin();
     origin.latency(asks("versions"), Duration::from_millis(3_500));
-    let server = start(&scene, &origin, &[]);
+    let server = start(&scene, &origin, "");
     let index = format!("{}/index.json", base(&origin));
     let both = r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#;
     assert_eq!(server.get(&index).is(200).text(), both);
@@ -83,7 +83,7 @@ fn a_refusal_does_not_outlast_the_trust_file_that_it_is_by() {
         scene.write("trust.toml", entry);
     };
     trust(Signer::stranger());
-    let server = start(&scene, &origin, &["--trust", "trust.toml"]);
+    let server = start(&scene, &origin, "--trust trust.toml");
     let path = format!("{}/1.1.0.json", base(&origin));
     let mut asking = server.connect();
     asking.request("GET", &path, &[]);
@@ -101,7 +101,7 @@ pub fn a_version_that_is_still_being_mirrored_is_answered_later() {
     let (origin, scene) = origin();
     let gate = Gate::default();
     origin.always(asks("package"), gate.holds("packages"));
-    let server = start(&scene, &origin, &[]);
+    let server = start(&scene, &origin, "");
     let path = format!("{}/1.1.0.json", base(&origin));
     server.get(&path).is(503);
     gate.open("packages");
@@ -114,7 +114,7 @@ fn a_fill_that_nobody_waits_for_ends_with_the_server() {
     let (origin, scene) = origin();
     // The pause before the next attempt needs the runtime.
     origin.always(asks("package"), Fault::too_many_requests("60"));
-    let server = start(&scene, &origin, &[]);
+    let server = start(&scene, &origin, "");
     let mut client = server.connect();
     client.request("GET", &format!("{}/1.1.0.json", base(&origin)), &[]);
     server.logs("it answered 429");
