@@ -92,6 +92,17 @@ impl Said {
             .map_or("", |value| value.to_str().unwrap())
     }
 
+    /// Asserts the status.
+    #[track_caller]
+    fn is(&self, status: u16) {
+        assert_eq!(
+            self.status,
+            status,
+            "{}",
+            String::from_utf8_lossy(&self.body)
+        );
+    }
+
     #[track_caller]
     fn json(&self) -> Value {
         assert_eq!(self.status, 200);

@@ -137,6 +137,18 @@ impl Said {
         serde_json::from_slice(&self.body).unwrap()
     }
 
+    /// Asserts the status.
+    #[track_caller]
+    fn is(&self, status: u16) {
+        assert_eq!(self.status, status, "{}", self.text());
+    }
+
+    /// Asserts the status and the code of the first error.
+    #[track_caller]
+    fn fails(&self, error: &str) {
+        assert_eq!(self.error(), error, "{}", self.text());
+    }
+
     /// The status, and the code of the first error.
     fn error(&self) -> String {
         let document: Value = serde_json::from_slice(&self.body).unwrap_or_default();
@@ -168,20 +180,14 @@ fn index(manifest: &str) -> String {
 
 /// Pushes a blob, a manifest and its index by tag, as specified.
 async fn push_index(raw: &Raw, name: &str, tag: &str) -> String {
-    assert_eq!(raw.push_blob(name, b"{}").await.status, 201);
+    raw.push_blob(name, b"{}").await.is(201);
     let manifest = manifest(b"{}");
     let at = digest(manifest.as_bytes());
-    assert_eq!(
-        raw.push_manifest(name, &at, MANIFEST, &manifest)
-            .await
-            .status,
-        201
-    );
+    raw.push_manifest(name, &at, MANIFEST, &manifest)
+        .await
+        .is(201);
     let index = index(&manifest);
-    assert_eq!(
-        raw.push_manifest(name, tag, INDEX, &index).await.status,
-        201
-    );
+    raw.push_manifest(name, tag, INDEX, &index).await.is(201);
     index
 }
 

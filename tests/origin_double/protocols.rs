@@ -85,10 +85,7 @@ async fn the_network_mirror_has_the_same_zips() {
         let url = format!("{base}{}", archive["url"].as_str().unwrap());
         assert_eq!(raw.get(&url, &[]).await.body, zip);
     }
-    assert_eq!(
-        raw.get(&format!("{base}2.0.0.json"), &token).await.status,
-        404
-    );
+    raw.get(&format!("{base}2.0.0.json"), &token).await.is(404);
     assert_eq!(
         origin.counters(),
         "2 package, 3 mirror-index, 2 mirror-version"
@@ -143,18 +140,17 @@ async fn requests_need_the_token_and_the_password() {
     );
     let good = [(versions, "Bearer sesame"), (zip, "Basic cm9ib3Q6c2VjcmV0")];
     for (url, secret) in &good {
-        assert_eq!(raw.get(url, &[]).await.status, 401);
+        raw.get(url, &[]).await.is(401);
         let wrong = [("authorization", "Bearer parsley")];
-        assert_eq!(raw.get(url, &wrong).await.status, 403);
+        raw.get(url, &wrong).await.is(403);
         let right = [("authorization", *secret)];
-        assert_eq!(raw.get(url, &right).await.status, 200);
+        raw.get(url, &right).await.is(200);
     }
     let document = origin.url("/files/acme/demo/1.0.0/SHA256SUMS");
-    assert_eq!(raw.get(&document, &[]).await.status, 200);
-    assert_eq!(
-        raw.ask(&origin, "/.well-known/terraform.json").await.status,
-        200
-    );
+    raw.get(&document, &[]).await.is(200);
+    raw.ask(&origin, "/.well-known/terraform.json")
+        .await
+        .is(200);
 }
 
 #[tokio::test]
@@ -184,8 +180,8 @@ async fn services_and_files_can_be_elsewhere_and_urls_signed() {
         let url = download[member].as_str().unwrap();
         let bare = format!("{}/files/acme/demo/1.0.0/{file}", doors.plain);
         assert_eq!(url, format!("{bare}?X-Signature={SECRET}"));
-        assert_eq!(raw.get(url, &[]).await.status, 200);
-        assert_eq!(raw.get(&bare, &[]).await.status, 403);
+        raw.get(url, &[]).await.is(200);
+        raw.get(&bare, &[]).await.is(403);
     }
 }
 
@@ -227,7 +223,7 @@ async fn optional_members_can_be_left_out() {
         last["filename"],
         "terraform-provider-demo_2.0.0+1_linux_amd64.zip"
     );
-    assert_eq!(raw.ask(&origin, &download("2.0.0%2B1")).await.status, 404);
+    raw.ask(&origin, &download("2.0.0%2B1")).await.is(404);
 }
 
 #[tokio::test]
@@ -296,10 +292,10 @@ async fn two_thousand_releases_are_served() {
     let raw = Raw::new();
     for provider in 0..200 {
         let versions = format!("/v1/providers/acme/p{provider}/versions");
-        assert_eq!(raw.ask(&origin, &versions).await.status, 200);
+        raw.ask(&origin, &versions).await.is(200);
         for minor in 0..10 {
             let document = format!("/files/acme/p{provider}/1.{minor}.0/SHA256SUMS");
-            assert_eq!(raw.ask(&origin, &document).await.status, 200);
+            raw.ask(&origin, &document).await.is(200);
         }
     }
     assert_eq!(origin.count(asks("document")), 2000);

@@ -58,7 +58,7 @@ async fn a_cut_download_can_be_resumed() {
     assert_eq!(head.header("content-length"), zip.len().to_string());
     assert_eq!(head.header("accept-ranges"), "bytes");
     let beyond = [("range", "bytes=9999999-")];
-    assert_eq!(raw.get(&origin.url(ZIP), &beyond).await.status, 416);
+    raw.get(&origin.url(ZIP), &beyond).await.is(416);
 }
 
 #[tokio::test]
@@ -122,7 +122,7 @@ async fn answers_can_be_reset_lost_or_stalled() {
         let answer = tokio::time::timeout(request_limits, raw.ask(&origin, ZIP));
         assert!(answer.await.is_err());
     }
-    assert_eq!(raw.ask(&origin, ZIP).await.status, 200);
+    raw.ask(&origin, ZIP).await.is(200);
     let statuses: Vec<_> = origin.seen().iter().map(|seen| seen.status).collect();
     assert_eq!(statuses, [None, None, None, Some(200), Some(200)]);
 }
@@ -152,7 +152,7 @@ async fn redirects_can_lead_to_other_doors_and_in_circles() {
             VERSIONS
         );
     }
-    assert_eq!(raw.ask(&origin, VERSIONS).await.status, 200);
+    raw.ask(&origin, VERSIONS).await.is(200);
 }
 
 #[tokio::test]

@@ -48,12 +48,9 @@ async fn ecr_accepts_a_password_only() {
         (basic("robot"), 401),
         ("Bearer x".to_owned(), 401),
     ] {
-        assert_eq!(
-            raw.send("GET /v2/", &[("authorization", &secret)], "")
-                .await
-                .status,
-            status
-        );
+        raw.send("GET /v2/", &[("authorization", &secret)], "")
+            .await
+            .is(status);
     }
 }
 
@@ -64,25 +61,21 @@ async fn a_token_is_limited_to_its_scope() {
     let begin = "POST /v2/a/blobs/uploads/";
     let asked = challenge(&raw.ask(begin).await);
     assert_eq!(asked[2], "repository:a:pull,push");
-    assert_eq!(token(&raw, &asked, None).await.status, 401);
-    assert_eq!(token(&raw, &asked, Some("stranger")).await.status, 401);
+    token(&raw, &asked, None).await.is(401);
+    token(&raw, &asked, Some("stranger")).await.is(401);
     let given = token(&raw, &asked, Some("robot")).await.json();
     assert_eq!(given["expires_in"], 300);
     let given = given["token"].as_str().unwrap();
-    assert_eq!(with(&raw, begin, given).await.status, 202);
-    assert_eq!(
-        with(&raw, "POST /v2/b/blobs/uploads/", given).await.error(),
-        "401 DENIED"
-    );
+    with(&raw, begin, given).await.is(202);
+    with(&raw, "POST /v2/b/blobs/uploads/", given)
+        .await
+        .fails("401 DENIED");
     let read = ["repository:a:pull".to_owned()];
     let asked = [asked[0].clone(), asked[1].clone(), read[0].clone()];
     let given = token(&raw, &asked, Some("robot")).await.json();
-    assert_eq!(
-        with(&raw, begin, given["token"].as_str().unwrap())
-            .await
-            .status,
-        401
-    );
+    with(&raw, begin, given["token"].as_str().unwrap())
+        .await
+        .is(401);
     registry.assert_no_leaks();
 }
 
@@ -100,19 +93,16 @@ async fn a_mount_needs_both_repositories() {
     assert_eq!(asked[2], "repository:b:pull,push repository:a:pull");
     let given = token(&raw, &asked, Some("robot")).await.json();
     let given = given["token"].as_str().unwrap();
-    assert_eq!(with(&raw, &mount, given).await.status, 201);
+    with(&raw, &mount, given).await.is(201);
     let less = [
         asked[0].clone(),
         asked[1].clone(),
         "repository:b:pull,push".to_owned(),
     ];
     let given = token(&raw, &less, Some("robot")).await.json();
-    assert_eq!(
-        with(&raw, &mount, given["token"].as_str().unwrap())
-            .await
-            .status,
-        401
-    );
+    with(&raw, &mount, given["token"].as_str().unwrap())
+        .await
+        .is(401);
 }
 
 #[tokio::test]
@@ -123,14 +113,10 @@ async fn public_registries_allow_anonymous_reads() {
     let given = token(&raw, &asked, None).await.json();
     assert_eq!(given.get("expires_in"), None);
     let given = given["token"].as_str().unwrap();
-    assert_eq!(
-        with(&raw, "GET /v2/a/tags/list", given).await.error(),
-        "404 NAME_UNKNOWN"
-    );
-    assert_eq!(
-        with(&raw, "POST /v2/a/blobs/uploads/", given).await.status,
-        401
-    );
+    with(&raw, "GET /v2/a/tags/list", given)
+        .await
+        .fails("404 NAME_UNKNOWN");
+    with(&raw, "POST /v2/a/blobs/uploads/", given).await.is(401);
 }
 
 #[tokio::test]
@@ -168,9 +154,9 @@ async fn azure_accepts_identity_tokens_and_harbor_does_not() {
     assert_eq!(said.status, 200);
     assert_eq!(said.json().get("token"), None);
     assert!(said.json()["access_token"].is_string());
-    assert_eq!(post_identity(&acr, "another").await.status, 401);
+    post_identity(&acr, "another").await.is(401);
     let harbor = Setup::of(Personality::Harbor).create("a").start();
-    assert_eq!(post_identity(&harbor, IDENTITY).await.status, 405);
+    post_identity(&harbor, IDENTITY).await.is(405);
 }
 
 #[tokio::test]
@@ -181,12 +167,9 @@ async fn harbor_gives_no_token_without_a_repository() {
     for (scope, status) in [("", 401), ("repository:p/a:pull", 200)] {
         let asked = [realm.clone(), service.clone(), scope.to_owned()];
         let given = token(&raw, &asked, Some("robot")).await.json();
-        assert_eq!(
-            with(&raw, "GET /v2/", given["token"].as_str().unwrap())
-                .await
-                .status,
-            status
-        );
+        with(&raw, "GET /v2/", given["token"].as_str().unwrap())
+            .await
+            .is(status);
     }
 }
 
@@ -199,11 +182,8 @@ async fn hub_has_a_separate_token_server_and_refuses_three_levels() {
     assert!(!asked[0].starts_with(&registry.url("")), "{asked:?}");
     let given = token(&raw, &asked, Some("robot")).await.json();
     let given = given["token"].as_str().unwrap();
-    assert_eq!(
-        with(&raw, "POST /v2/a/b/c/blobs/uploads/", given)
-            .await
-            .status,
-        401
-    );
+    with(&raw, "POST /v2/a/b/c/blobs/uploads/", given)
+        .await
+        .is(401);
     registry.assert_no_leaks();
 }

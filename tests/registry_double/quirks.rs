@@ -42,8 +42,8 @@ async fn ghcr_keeps_only_the_last_chunk_and_refuses_chunks_above_four_mebibytes(
     static LARGE: [u8; (4 << 20) + 1] = [0; (4 << 20) + 1];
     assert_eq!(push_chunks(&raw, "a/b", &[&LARGE[1..]]).await, [202, 201]);
     assert_eq!(push_chunks(&raw, "a/b", &[&LARGE]).await, [416]);
-    assert_eq!(raw.push_blob("a/b", &LARGE).await.status, 201);
-    assert_eq!(raw.ask("GET /v2/a/b/referrers/sha256:00").await.status, 404);
+    raw.push_blob("a/b", &LARGE).await.is(201);
+    raw.ask("GET /v2/a/b/referrers/sha256:00").await.is(404);
 }
 
 #[tokio::test]
@@ -60,10 +60,7 @@ async fn ecr_needs_a_repository_refuses_subjects_and_omits_locations() {
     let said = raw.push_manifest("p", "x", MANIFEST, &subject).await;
     assert_eq!(said.error(), "405 UNSUPPORTED");
     let typed = format!("{MANIFEST}; charset=utf-8");
-    assert_eq!(
-        raw.push_manifest("p", "x", &typed, &plain).await.status,
-        400
-    );
+    raw.push_manifest("p", "x", &typed, &plain).await.is(400);
 
     let location = raw.begin("p").await;
     let line = format!("PATCH {location}");
@@ -84,10 +81,7 @@ async fn a_tag_can_be_immutable() {
     let said = raw.push_manifest("p", "1.0.0", INDEX, &index).await;
     assert_eq!(said.error(), "400 TAG_INVALID");
     assert!(said.text().contains("already exists"), "{}", said.text());
-    assert_eq!(
-        raw.push_manifest("p", "1.0.1", INDEX, &index).await.status,
-        201
-    );
+    raw.push_manifest("p", "1.0.1", INDEX, &index).await.is(201);
 }
 
 #[tokio::test]
@@ -100,12 +94,9 @@ async fn acr_cuts_long_single_uploads_and_requires_the_latest_location() {
     let (one, two) = LONG.split_at(70 << 10);
     assert_eq!(push_chunks(&raw, "a", &[one, two]).await, [202, 202, 201]);
     let location = raw.begin("a").await;
-    assert_eq!(
-        raw.send(&format!("PATCH {location}"), &[], "one")
-            .await
-            .status,
-        202
-    );
+    raw.send(&format!("PATCH {location}"), &[], "one")
+        .await
+        .is(202);
     let said = raw.send(&format!("PATCH {location}"), &[], "two").await;
     assert_eq!(said.error(), "400 BLOB_UPLOAD_INVALID");
 }
@@ -114,14 +105,14 @@ async fn acr_cuts_long_single_uploads_and_requires_the_latest_location() {
 async fn gar_refuses_chunks_and_needs_a_project_and_a_repository() {
     let (_registry, raw) = start(Personality::Gar);
     assert_eq!(push_chunks(&raw, "p/q/a", &[b"one"]).await, [405]);
-    assert_eq!(raw.push_blob("p/q/a", b"one").await.status, 201);
+    raw.push_blob("p/q/a", b"one").await.is(201);
     for name in ["p/q", "p/x/a"] {
         let said = raw.ask(&format!("POST /v2/{name}/blobs/uploads/")).await;
         assert_eq!(said.status, 404, "{name}");
     }
     let blob = digest(b"one");
     let mount = format!("POST /v2/p/q/b/blobs/uploads/?mount={blob}&from=p/q/a");
-    assert_eq!(raw.ask(&mount).await.status, 202);
+    raw.ask(&mount).await.is(202);
 }
 
 #[tokio::test]
@@ -132,7 +123,7 @@ async fn hub_limits_the_rate_of_reads() {
     let raw = Raw::of(&registry);
     push_index(&raw, "a/b", "1.0.0").await;
     for _ in 0..3 {
-        assert_eq!(raw.ask("HEAD /v2/a/b/manifests/1.0.0").await.status, 200);
+        raw.ask("HEAD /v2/a/b/manifests/1.0.0").await.is(200);
     }
     let said = raw.ask("GET /v2/a/b/manifests/1.0.0").await;
     assert_eq!(
@@ -146,19 +137,16 @@ async fn hub_limits_the_rate_of_reads() {
 #[tokio::test]
 async fn harbor_needs_a_project_and_has_its_own_error_code() {
     let (_registry, raw) = start(Personality::Harbor);
-    assert_eq!(
-        raw.ask("POST /v2/x/a/blobs/uploads/").await.error(),
-        "404 NOT_FOUND"
-    );
-    assert_eq!(
-        raw.ask("GET /v2/p/a/tags/list").await.error(),
-        "404 NOT_FOUND"
-    );
+    raw.ask("POST /v2/x/a/blobs/uploads/")
+        .await
+        .fails("404 NOT_FOUND");
+    raw.ask("GET /v2/p/a/tags/list")
+        .await
+        .fails("404 NOT_FOUND");
     push_index(&raw, "p/a", "1.0.0").await;
-    assert_eq!(
-        raw.ask("GET /v2/p/a/manifests/2").await.error(),
-        "404 NOT_FOUND"
-    );
+    raw.ask("GET /v2/p/a/manifests/2")
+        .await
+        .fails("404 NOT_FOUND");
 }
 
 #[tokio::test]
@@ -236,10 +224,7 @@ async fn locations_have_three_forms() {
         assert!(said.starts_with(wanted), "{said}");
         let url = reqwest::Url::parse(&registry.url("/v2/a/b/blobs/uploads/")).unwrap();
         let url = url.join(&said).unwrap();
-        assert_eq!(
-            raw.finish(url.as_str(), &digest(b"x"), b"x").await.status,
-            201
-        );
+        raw.finish(url.as_str(), &digest(b"x"), b"x").await.is(201);
     }
 }
 
@@ -249,19 +234,18 @@ async fn blobs_can_be_stored_on_another_host() {
         .quirks(|quirks| quirks.uploads_elsewhere = true)
         .start();
     let raw = Raw::of(&registry);
-    assert_eq!(raw.push_blob("a", b"one").await.status, 201);
+    raw.push_blob("a", b"one").await.is(201);
     let line = format!("GET /v2/a/blobs/{}", digest(b"one"));
     let said = raw.ask(&line).await;
     assert_eq!(said.status, 307);
     let target = said.header("location");
     assert_eq!(raw.ask(&format!("GET {target}")).await.text(), "one");
     let bare = target.split('?').next().unwrap();
-    assert_eq!(raw.ask(&format!("GET {bare}")).await.status, 403);
+    raw.ask(&format!("GET {bare}")).await.is(403);
     let secret = [("authorization", "Bearer token-1")];
-    assert_eq!(
-        raw.send(&format!("GET {target}"), &secret, "").await.status,
-        400
-    );
+    raw.send(&format!("GET {target}"), &secret, "")
+        .await
+        .is(400);
     let doors: Vec<Door> = registry.seen().iter().map(|seen| seen.door).collect();
     let (here, there) = (Door::Front, Door::Elsewhere);
     assert_eq!(doors, [here, there, here, there, there, there]);
@@ -295,12 +279,9 @@ async fn referrers_are_listed_if_the_registry_supports_them() {
     );
     let referrer =
         manifest(b"{}").replacen('{', &format!(r#"{{"subject":{{"digest":"{subject}"}},"#), 1);
-    assert_eq!(
-        raw.push_manifest("a", "x", MANIFEST, &referrer)
-            .await
-            .status,
-        201
-    );
+    raw.push_manifest("a", "x", MANIFEST, &referrer)
+        .await
+        .is(201);
     let listed = raw.ask(&path).await.json();
     assert_eq!(
         listed["manifests"][0]["digest"],

@@ -16,17 +16,16 @@ async fn chunks_must_be_contiguous() {
     assert_eq!((said.status, said.header("range")), (202, "0-4"));
     let said = chunk("0-4", b"hello").await;
     assert_eq!((said.status, said.header("range")), (416, "0-4"));
-    assert_eq!(chunk("5-10", b" world").await.status, 202);
+    chunk("5-10", b" world").await.is(202);
     let status = raw.ask(&format!("GET {location}")).await;
     assert_eq!((status.status, status.header("range")), (204, "0-10"));
     let said = raw.finish(&location, &digest(b"hello world"), b"").await;
     assert_eq!(said.status, 201);
     let blob = format!("GET {}", said.header("location"));
     assert_eq!(raw.ask(&blob).await.text(), "hello world");
-    assert_eq!(
-        raw.ask(&format!("GET {location}")).await.error(),
-        "404 BLOB_UPLOAD_UNKNOWN"
-    );
+    raw.ask(&format!("GET {location}"))
+        .await
+        .fails("404 BLOB_UPLOAD_UNKNOWN");
 }
 
 #[tokio::test]
@@ -37,17 +36,16 @@ async fn a_blob_must_match_its_digest() {
     let said = raw.finish(&location, &digest(b"one"), b"two").await;
     assert_eq!(said.error(), "400 DIGEST_INVALID");
     let path = format!("/v2/a/b/blobs/{}", digest(b"one"));
-    assert_eq!(raw.ask(&format!("HEAD {path}")).await.status, 404);
-    assert_eq!(raw.push_blob("a/b", b"one").await.status, 201);
+    raw.ask(&format!("HEAD {path}")).await.is(404);
+    raw.push_blob("a/b", b"one").await.is(201);
     let head = raw.ask(&format!("HEAD {path}")).await;
     assert_eq!((head.status, head.header("content-length")), (200, "3"));
     assert_eq!(head.header("docker-content-digest"), digest(b"one"));
     let cancelled = raw.begin("a/b").await;
-    assert_eq!(raw.ask(&format!("DELETE {cancelled}")).await.status, 204);
-    assert_eq!(
-        raw.finish(&cancelled, &digest(b"one"), b"one").await.status,
-        404
-    );
+    raw.ask(&format!("DELETE {cancelled}")).await.is(204);
+    raw.finish(&cancelled, &digest(b"one"), b"one")
+        .await
+        .is(404);
 }
 
 #[tokio::test]
@@ -78,22 +76,16 @@ async fn uploads_can_be_single_requests_or_mounts() {
     let raw = Raw::of(&registry);
     let blob = digest(b"one");
     let line = format!("POST /v2/a/blobs/uploads/?digest={blob}");
-    assert_eq!(raw.send(&line, &[], &b"one"[..]).await.status, 201);
+    raw.send(&line, &[], &b"one"[..]).await.is(201);
     let mount = |from: &str| format!("POST /v2/b/blobs/uploads/?mount={blob}&from={from}");
     let said = raw.ask(&mount("c")).await;
     assert_eq!(
         (said.status, said.header("location").is_empty()),
         (202, false)
     );
-    assert_eq!(
-        raw.ask(&format!("HEAD /v2/b/blobs/{blob}")).await.status,
-        404
-    );
-    assert_eq!(raw.ask(&mount("a")).await.status, 201);
-    assert_eq!(
-        raw.ask(&format!("HEAD /v2/b/blobs/{blob}")).await.status,
-        200
-    );
+    raw.ask(&format!("HEAD /v2/b/blobs/{blob}")).await.is(404);
+    raw.ask(&mount("a")).await.is(201);
+    raw.ask(&format!("HEAD /v2/b/blobs/{blob}")).await.is(200);
 }
 
 #[tokio::test]
@@ -148,10 +140,9 @@ async fn a_manifest_of_more_than_four_mebibytes_is_refused() {
 async fn tags_are_paged_by_the_requested_size() {
     let registry = Registry::plain();
     let raw = Raw::of(&registry);
-    assert_eq!(
-        raw.ask("GET /v2/a/tags/list").await.error(),
-        "404 NAME_UNKNOWN"
-    );
+    raw.ask("GET /v2/a/tags/list")
+        .await
+        .fails("404 NAME_UNKNOWN");
     for tag in ["0.2.0", "0.1.0", "0.3.0"] {
         push_index(&raw, "a", tag).await;
     }
