@@ -1,8 +1,6 @@
-use bytes::Bytes;
-use reqwest::header::HeaderMap;
 use reqwest::{Client, redirect};
-use serde_json::Value;
 
+use crate::registry_double::Said;
 use crate::support::origin::Origin;
 use crate::support::tls::Authority;
 
@@ -31,13 +29,6 @@ struct Raw {
     client: Client,
 }
 
-/// An answer.
-struct Said {
-    status: u16,
-    headers: HeaderMap,
-    body: Bytes,
-}
-
 impl Raw {
     fn new() -> Self {
         let certificate = reqwest::Certificate::from_pem(Authority::shared().pem.as_bytes());
@@ -60,12 +51,7 @@ impl Raw {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = request.send().await?;
-        Ok(Said {
-            status: response.status().as_u16(),
-            headers: response.headers().clone(),
-            body: response.bytes().await?,
-        })
+        Said::of(request.send().await?).await
     }
 
     async fn get(&self, url: &str, headers: &[(&str, &str)]) -> Said {
@@ -82,30 +68,5 @@ impl Raw {
         let download = self.ask(origin, DOWNLOAD).await.json();
         self.get(download["download_url"].as_str().unwrap(), headers)
             .await
-    }
-}
-
-impl Said {
-    fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .map_or("", |value| value.to_str().unwrap())
-    }
-
-    /// Asserts the status.
-    #[track_caller]
-    fn is(&self, status: u16) {
-        assert_eq!(
-            self.status,
-            status,
-            "{}",
-            String::from_utf8_lossy(&self.body)
-        );
-    }
-
-    #[track_caller]
-    fn json(&self) -> Value {
-        assert_eq!(self.status, 200);
-        serde_json::from_slice(&self.body).unwrap()
     }
 }

@@ -34,10 +34,10 @@ struct Raw {
 }
 
 /// An answer.
-struct Said {
-    status: u16,
-    headers: HeaderMap,
-    body: Bytes,
+pub struct Said {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Bytes,
 }
 
 impl Raw {
@@ -76,12 +76,7 @@ impl Raw {
         if !body.is_empty() {
             request = request.body(body);
         }
-        let response = request.send().await?;
-        Ok(Said {
-            status: response.status().as_u16(),
-            headers: response.headers().clone(),
-            body: response.bytes().await?,
-        })
+        Said::of(request.send().await?).await
     }
 
     async fn send(&self, line: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Said {
@@ -123,7 +118,15 @@ impl Raw {
 }
 
 impl Said {
-    fn header(&self, name: &str) -> &str {
+    pub async fn of(response: reqwest::Response) -> reqwest::Result<Self> {
+        Ok(Self {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            body: response.bytes().await?,
+        })
+    }
+
+    pub fn header(&self, name: &str) -> &str {
         self.headers
             .get(name)
             .map_or("", |value| value.to_str().unwrap())
@@ -133,13 +136,16 @@ impl Said {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    fn json(&self) -> Value {
+    /// The document of a success.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        self.is(200);
         serde_json::from_slice(&self.body).unwrap()
     }
 
     /// Asserts the status.
     #[track_caller]
-    fn is(&self, status: u16) {
+    pub fn is(&self, status: u16) {
         assert_eq!(self.status, status, "{}", self.text());
     }
 
