@@ -30,14 +30,7 @@ fn pages_need_no_script_and_allow_none() {
         assert_eq!(page.header("x-frame-options"), Some("DENY"));
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
         let text = page.text();
-        for word in [
-            "<script",
-            "javascript:",
-            "onclick",
-            "http://",
-            "<img",
-            "src=",
-        ] {
+        for word in "<script javascript: onclick http:// <img src=".split(' ') {
             assert!(!text.contains(word), "{path}: {word}\n{text}");
         }
         assert!(
