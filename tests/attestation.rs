@@ -134,24 +134,22 @@ impl Site {
     }
 
     /// `[REG]` stands for the registry, and `[ATTEST]` for the options of the mirror.
-    pub fn tfoci(&self, line: &str) -> Run {
-        let line = line
-            .replace(
-                "[REG]",
-                &format!("{}/{{namespace}}/{{type}}", self.registry.host()),
-            )
-            .replace("[ATTEST]", &format!("--attest mirror.pem --attest-id {ID}"));
+    pub fn tfoci(&self, line: impl AsRef<str>) -> Run {
+        let registry = format!("{}/{{namespace}}/{{type}}", self.registry.host());
+        let attest = format!("--attest mirror.pem --attest-id {ID}");
+        let line = line.as_ref().replace("[REG]", &registry);
+        let line = line.replace("[ATTEST]", &attest);
         self.author.line(format!("{line} --plain-http 127.0.0.1"))
     }
 
     pub fn push(&self, more: &str) -> Run {
-        self.tfoci(&format!(
+        self.tfoci(format!(
             "push dist --provider {NAME} --key acme.asc --to [REG] [ATTEST] {more}"
         ))
     }
 
     pub fn verify(&self, more: &str) -> Run {
-        self.tfoci(&format!(
+        self.tfoci(format!(
             "verify {NAME} --from [REG] --key acme.asc --attestation-key mirror.pub {more}"
         ))
     }

@@ -65,7 +65,7 @@ fn commands_take_the_store_of_the_settings() {
         let run = scene.tfoci(named.into_iter().chain([option])).succeeds();
         assert!(!run.stderr.contains(HERE), "{}", run.stderr);
     }
-    let reference = author.push(&[]).succeeds().stdout;
+    let reference = author.push("").succeeds().stdout;
     scene
         .tfoci(["inspect", reference.trim()])
         .succeeds()

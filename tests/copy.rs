@@ -51,16 +51,34 @@ const PROVIDER: &str = "registry.opentofu.org/acme/demo";
 /// Where the provider is in a registry, by the template that the tests use.
 const NAME: &str = "acme/demo";
 
+const FROM: &str = "oci-layout:store";
+const TO: &str = "oci-layout:other";
+const PINNED: &str = "--key acme.asc --require-pinned";
+
 /// `tfoci copy --jobs 1 --from … --to …` with further arguments.
-fn copy(author: &Author, from: &str, to: &str, more: &[&str]) -> Run {
-    let arguments = ["copy", "--jobs", "1", "--from", from, "--to", to];
-    author.tfoci(&[&arguments, more].concat())
+fn copy(author: &Author, from: &str, to: &str, more: impl AsRef<str>) -> Run {
+    let more = more.as_ref();
+    author.line(format!("copy --jobs 1 --from {from} --to {to} {more}"))
 }
 
 /// The same with `acme/demo`, and with registries on the loopback address.
-fn copy_demo(author: &Author, from: &str, to: &str, more: &[&str]) -> Run {
-    let named = ["acme/demo", "--plain-http", "127.0.0.1"];
-    copy(author, from, to, &[&named, more].concat())
+fn copy_demo(author: &Author, from: &str, to: &str, more: impl AsRef<str>) -> Run {
+    let named = format!("acme/demo --plain-http 127.0.0.1 {}", more.as_ref());
+    copy(author, from, to, named)
+}
+
+/// The same from `store` into `other`. Returns the status of the version.
+#[track_caller]
+fn status(author: &Author, more: impl AsRef<str>) -> String {
+    let run = copy(author, FROM, TO, format!("{} --format json", more.as_ref()));
+    let status = run.succeeds().json()["providers"][0]["status"].clone();
+    status.as_str().unwrap().to_owned()
+}
+
+/// Asserts that `store` and `other` are equal.
+#[track_caller]
+fn assert_same(author: &Author) {
+    assert_eq!(author.tree_of("store"), author.tree_of("other"));
 }
 
 /// A registry's template.

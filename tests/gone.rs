@@ -90,7 +90,7 @@ fn versions_that_never_had_evidence_are_not_reported() {
 
     let author = Author::with_mistake(Mistake::SignatureMissing);
     author
-        .push_unsigned(&["--allow-unsigned", "acme/demo"])
+        .push_unsigned("--allow-unsigned acme/demo")
         .succeeds();
     author.line(&install).succeeds().says("Copied");
 }

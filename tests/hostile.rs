@@ -55,7 +55,7 @@ fn push_refuses_every_hostile_zip_that_it_reads() {
         let release = ReleaseFolder::new("demo", "1.0.0").zip("linux_amd64", &case.zip);
         release.write(&author.scene.path("dist"));
         let before = author.tree();
-        let run = author.push(&[]);
+        let run = author.push("");
         let right = if IN_COMPRESSED_DATA.contains(&case.label) {
             run.status == Some(0)
         } else {
@@ -98,7 +98,7 @@ fn refusals_state_what_was_expected_and_received() {
         let author = Author::new();
         let release = ReleaseFolder::new("demo", "1.0.0").zip("linux_amd64", &case.zip);
         release.write(&author.scene.path("dist"));
-        let run = author.push(&[]).exits(case.exit.into());
+        let run = author.push("").exits(case.exit.into());
         run.says(&format!("error {}", facts(&case.zip)));
     }
 }

@@ -251,7 +251,7 @@ fn missing_versions_and_stores_are_errors() {
 #[test]
 fn a_trust_file_without_an_entry_for_the_provider_is_reported() {
     let author = Author::with_release();
-    author.push(&[]).succeeds();
+    author.push("").succeeds();
     let key = Signer::acme().fingerprint();
     let entry =
         format!("[[provider]]\nmatch = \"registry.opentofu.org/acne/*\"\nkeys = [\"{key}\"]\n");

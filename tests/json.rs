@@ -19,8 +19,8 @@ fn document(run: &Run) -> Value {
     serde_json::from_str(&run.stdout).expect(&run.stdout)
 }
 
-fn push(author: &Author, more: &[&str]) -> Run {
-    author.push(&[&["--format", "json"], more].concat())
+fn push(author: &Author, more: &str) -> Run {
+    author.push(format!("--format json {more}"))
 }
 
 /// The report of `push` about a whole release, without the digest of the index.
@@ -50,12 +50,12 @@ fn expected(author: &Author, status: &str, packages: [&str; 2], bytes: u64) -> V
 #[test]
 fn a_first_push_is_copied_and_a_second_is_present() {
     let author = Author::with_release();
-    let first = push(&author, &[]).succeeds();
+    let first = push(&author, "").succeeds();
     assert_eq!(
         document(&first),
         expected(&author, "copied", ["copied", "copied"], 813)
     );
-    let second = push(&author, &[]).succeeds();
+    let second = push(&author, "").succeeds();
     assert_eq!(
         document(&second),
         expected(&author, "present", ["present", "present"], 0)
@@ -66,8 +66,8 @@ fn a_first_push_is_copied_and_a_second_is_present() {
 #[test]
 fn an_added_platform_has_the_status_updated() {
     let author = Author::with_release();
-    push(&author, &["--platform", "darwin_arm64"]).succeeds();
-    let run = push(&author, &[]).succeeds();
+    push(&author, "--platform darwin_arm64").succeeds();
+    let run = push(&author, "").succeeds();
     assert_eq!(
         document(&run),
         expected(&author, "updated", ["present", "copied"], 406)
@@ -78,13 +78,13 @@ fn an_added_platform_has_the_status_updated() {
 #[test]
 fn a_dry_run_has_the_status_planned() {
     let author = Author::with_release();
-    let dry = push(&author, &["--dry-run"]).succeeds();
-    push(&author, &[]).succeeds();
+    let dry = push(&author, "--dry-run").succeeds();
+    push(&author, "").succeeds();
     assert_eq!(
         document(&dry),
         expected(&author, "planned", ["planned", "planned"], 0)
     );
-    let dry = push(&author, &["--dry-run"]).succeeds();
+    let dry = push(&author, "--dry-run").succeeds();
     assert_eq!(
         document(&dry),
         expected(&author, "present", ["present", "present"], 0)
@@ -95,7 +95,7 @@ fn a_dry_run_has_the_status_planned() {
 fn a_release_without_signature_and_documents() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
     let run = author
-        .push_unsigned(&["--allow-unsigned", "*/*/*", "--format", "json"])
+        .push_unsigned("--allow-unsigned */*/* --format json")
         .succeeds();
     let authentication = &document(&run)["providers"][0]["authentication"];
     assert_eq!(*authentication, json!({"status": "checksum", "notes": []}));
@@ -104,7 +104,7 @@ fn a_release_without_signature_and_documents() {
 #[test]
 fn a_version_that_failed() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
-    let run = push(&author, &[]).exits(3);
+    let run = push(&author, "").exits(3);
     let mut found = document(&run);
     let error = found["providers"][0]["error"].as_object_mut().unwrap();
     assert!(error.remove("message").unwrap().is_string() && error.remove("hint").is_some());
@@ -131,7 +131,7 @@ fn a_failure_before_any_version_is_known() {
     let author = Author::new();
     two_platforms().write(&author.scene.path("dist"));
     ReleaseFolder::new("demo", "1.1.0").write(&author.scene.path("dist"));
-    let run = push(&author, &[]).exits(2);
+    let run = push(&author, "").exits(2);
     let mut found = document(&run);
     let error = found["error"].as_object_mut().unwrap();
     assert!(error.remove("message").unwrap().is_string() && error.remove("hint").is_some());
@@ -140,7 +140,7 @@ fn a_failure_before_any_version_is_known() {
         json!({"schema": 1, "error": {"category": "usage", "provider": PROVIDER, "place": "dist"}})
     );
     run.says(&format!("error {PROVIDER} dist has 1.0.0 1.1.0"));
-    let run = push(&author, &["--annotation", "x"]).exits(2);
+    let run = push(&author, "--annotation x").exits(2);
     assert_eq!(document(&run)["error"]["category"], "usage");
     assert_eq!(document(&run).as_object().unwrap().len(), 2);
 }
@@ -148,15 +148,15 @@ fn a_failure_before_any_version_is_known() {
 #[test]
 fn each_kind_of_failure_has_its_category_and_exit_code() {
     let author = Author::with_release();
-    push(&author, &[]).succeeds();
+    push(&author, "").succeeds();
     for (arguments, category, exit) in [
-        (&["--existing", "fail"][..], "conflict", 1),
-        (&["--platform", "plan9_mips"], "not_found", 1),
-        (&["--provider", "acme/demo@9.0.0"], "not_found", 1),
-        (&["--provider", "acme/dé"], "unsupported", 1),
-        (&["--key", "missing.asc"], "not_found", 1),
-        (&["--provider", "acme/other"], "usage", 2),
-        (&["--provider", "demo"], "usage", 2),
+        ("--existing fail", "conflict", 1),
+        ("--platform plan9_mips", "not_found", 1),
+        ("--provider acme/demo@9.0.0", "not_found", 1),
+        ("--provider acme/dé", "unsupported", 1),
+        ("--key missing.asc", "not_found", 1),
+        ("--provider acme/other", "usage", 2),
+        ("--provider demo", "usage", 2),
     ] {
         let run = push(&author, arguments).exits(exit);
         let document = document(&run);
@@ -171,12 +171,9 @@ fn each_kind_of_failure_has_its_category_and_exit_code() {
 #[test]
 fn text_has_a_result_or_nothing_on_stdout() {
     let author = Author::with_release();
-    author.push(&["--existing", "fail"]).succeeds();
-    author
-        .push(&["--existing", "fail"])
-        .exits(1)
-        .without_result();
-    let run = author.push(&[]).succeeds();
+    author.push("--existing fail").succeeds();
+    author.push("--existing fail").exits(1).without_result();
+    let run = author.push("").succeeds();
     assert_eq!(run.stdout.lines().count(), 1);
     assert!(run.stdout.starts_with("oci-layout:store/"));
 }
@@ -184,21 +181,19 @@ fn text_has_a_result_or_nothing_on_stdout() {
 #[test]
 fn quiet_prints_only_the_result_and_errors() {
     let author = Author::with_release();
-    let run = author.push(&["--quiet"]).succeeds();
+    let run = author.push("--quiet").succeeds();
     assert_eq!((run.stderr.as_str(), run.stdout.lines().count()), ("", 1));
-    let run = author.push(&["-q", "--existing", "fail"]).exits(1);
+    let run = author.push("-q --existing fail").exits(1);
     run.says(&format!("error {PROVIDER} 1.0.0"));
 }
 
 #[test]
 fn colour_is_used_on_stderr_only_and_can_be_disabled() {
-    let colourful = |scene: Scene, more: &[&str]| {
+    let colourful = |scene: Scene, more: &str| {
         let author = Author::within(scene);
         two_platforms().write(&author.scene.path("dist"));
         let good = author.push(more).succeeds();
-        let bad = author
-            .push(&[more, &["--existing", "fail"]].concat())
-            .exits(1);
+        let bad = author.push(format!("{more} --existing fail")).exits(1);
         for run in [&good, &bad] {
             assert!(!run.stdout.contains('\x1b'), "{}", run.stdout);
         }
@@ -206,23 +201,23 @@ fn colour_is_used_on_stderr_only_and_can_be_disabled() {
         assert_eq!(stderr[0], stderr[1]);
         stderr[0]
     };
-    assert!(!colourful(Scene::new(), &[]), "no terminal");
-    assert!(colourful(Scene::new(), &["--color", "always"]));
-    assert!(colourful(Scene::new().env("CLICOLOR_FORCE", "1"), &[]));
+    assert!(!colourful(Scene::new(), ""), "no terminal");
+    assert!(colourful(Scene::new(), "--color always"));
+    assert!(colourful(Scene::new().env("CLICOLOR_FORCE", "1"), ""));
     assert!(!colourful(
         Scene::new().env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"),
-        &[]
+        ""
     ));
     assert!(!colourful(
         Scene::new().env("CLICOLOR_FORCE", "1"),
-        &["--color", "never"]
+        "--color never"
     ));
-    assert!(!colourful(Scene::new().env("TERM", "dumb"), &[]));
+    assert!(!colourful(Scene::new().env("TERM", "dumb"), ""));
 }
 
 #[test]
 fn the_text_is_the_same_without_colour() {
-    let said = |scene: Scene, more: &[&str]| {
+    let said = |scene: Scene, more: &str| {
         let author = Author::within(scene);
         two_platforms().write(&author.scene.path("dist"));
         let stderr = author.push(more).succeeds().stderr;
@@ -234,16 +229,13 @@ fn the_text_is_the_same_without_colour() {
         }
         plain
     };
-    let plain = said(Scene::new(), &[]);
-    assert_eq!(said(Scene::new(), &["--color", "always"]), plain);
+    let plain = said(Scene::new(), "");
+    assert_eq!(said(Scene::new(), "--color always"), plain);
     assert_eq!(
-        said(Scene::new().env("TERM", "dumb").env("NO_COLOR", "1"), &[]),
+        said(Scene::new().env("TERM", "dumb").env("NO_COLOR", "1"), ""),
         plain
     );
-    assert_eq!(
-        said(Scene::new().env("CI", "true"), &["--no-progress"]),
-        plain
-    );
+    assert_eq!(said(Scene::new().env("CI", "true"), "--no-progress"), plain);
 }
 
 /// A reader that closes the pipe needs no more output.

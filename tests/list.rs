@@ -85,8 +85,8 @@ fn without_a_host_name_in_the_template_providers_are_on_the_default_host() {
 fn a_provider_of_another_host_keeps_its_host() {
     let author = Author::new();
     author.with_release_in_place();
-    let provider = ["--exact-repository", "--provider", "a.example/acme/demo"];
-    author.push(&provider).succeeds();
+    let provider = "--exact-repository --provider a.example/acme/demo";
+    author.push(provider).succeeds();
     let registry = Setup::of(Personality::Plain);
     let registry = registry.quirks(|quirks| quirks.catalog = Some(2)).start();
     import(&author.scene.path("store"), &registry, "acme/demo");
@@ -224,7 +224,7 @@ fn three_versions() -> Author {
         let _none_yet = std::fs::remove_dir_all(author.scene.path("dist"));
         let folder = ReleaseFolder::new("demo", version).platform("linux_amd64");
         folder.write(&author.scene.path("dist"));
-        author.push(&[]).succeeds();
+        author.push("").succeeds();
     }
     author
 }
@@ -301,7 +301,7 @@ fn partly_open(author: &Author) -> Registry {
     let registry = registry.quirks(|quirks| quirks.catalog = Some(9)).start();
     author.with_release_in_place();
     for name in ["open/demo", "secret/demo"] {
-        author.push(&["--provider", name]).succeeds();
+        author.push(format!("--provider {name}")).succeeds();
         let layout = format!("store/registry.opentofu.org/{name}");
         import(&author.scene.path(layout), &registry, name);
     }

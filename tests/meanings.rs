@@ -144,13 +144,13 @@ fn an_index_with_a_duplicate_member_is_not_merged() {
     {
         let author = Author::new();
         author.with_release_in_place();
-        author.push(&["--platform", "linux_amd64"]).succeeds();
-        author.push(&["--platform", "darwin_arm64"]).succeeds();
+        author.push("--platform linux_amd64").succeeds();
+        author.push("--platform darwin_arm64").succeeds();
         case.apply(&author.repository(""));
         let before = author.tree();
-        case.refuses(author.push(&[]).without_result());
+        case.refuses(author.push("").without_result());
         assert_eq!(author.tree(), before);
-        author.push(&["--existing", "replace"]).succeeds();
+        author.push("--existing replace").succeeds();
         assert_eq!(author.installs().len(), 2);
     }
 }
@@ -186,7 +186,7 @@ fn a_layout_index_with_a_duplicate_member_is_refused() {
     author.line(arguments).exits(3).without_result().says(
         "error registry.opentofu.org/acme/demo store/registry.opentofu.org/acme/demo/index.json expected DIGEST 1 received DIGEST digest"
     );
-    author.push(&[]).exits(3);
+    author.push("").exits(3);
 }
 
 #[test]

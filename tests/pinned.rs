@@ -132,7 +132,7 @@ fn a_tag_that_moved_is_refused() {
     let _none = fs::remove_dir_all(author.scene.path("dist"));
     let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_arm64");
     release.write(&author.scene.path("dist"));
-    let moved = author.push(&["--existing", "replace"]).succeeds();
+    let moved = author.push("--existing replace").succeeds();
     let received = digest(moved.stdout.trim()).to_owned();
     let expected = digest(&first).to_owned();
     let facts = format!(

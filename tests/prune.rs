@@ -66,7 +66,7 @@ fn versions(author: &Author, from: &str) -> Vec<String> {
 
 /// The versions of the document that go, and those that stay because another tag names them.
 fn document(run: &Run) -> (Vec<String>, Vec<String>) {
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = run.json();
     let removed = document["removed"].as_array().unwrap();
     let names = |kept: bool| {
         let some = removed

@@ -107,16 +107,16 @@ impl Bad {
             if older {
                 let other = ReleaseFolder::new("demo", "0.9.0").platform(LINUX);
                 other.write(&author.scene.path("dist"));
-                author.push(&[]).succeeds();
+                author.push("").succeeds();
                 fs::remove_dir_all(author.scene.path("dist")).unwrap();
             }
             self.release.write(&author.scene.path("dist"));
             author.scene.write("keys.asc", &self.keys);
             let before = author.tree();
-            let options = ["--key", "keys.asc", "--format", "json"];
-            self.assert_refused(0, &author.push_unsigned(&options));
-            let allowed = ["--allow-unsigned", "acme/demo"];
-            let run = author.push_unsigned(&[&options[..], &allowed].concat());
+            let options = "--key keys.asc --format json";
+            self.assert_refused(0, &author.push_unsigned(options));
+            let allowed = "--allow-unsigned acme/demo";
+            let run = author.push_unsigned(format!("{options} {allowed}"));
             self.assert_refused(0, &run);
             assert_eq!(author.tree(), before, "{}", self.name);
         }
@@ -144,7 +144,7 @@ impl Bad {
     fn is_not_copied(&self) {
         let author = Author::new();
         folder().write(&author.scene.path("dist"));
-        author.push(&[]).succeeds();
+        author.push("").succeeds();
         let layout = author.scene.path(REPOSITORY);
         let bad = self.release.build();
         let good = &folder().build().zips[0].1.bytes;

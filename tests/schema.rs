@@ -177,7 +177,7 @@ const JSON: [&str; 2] = ["--format", "json"];
 #[test]
 fn results_follow_the_schema_of_their_command() {
     let author = Author::with_release();
-    result("push", &author.push(&JSON).succeeds());
+    result("push", &author.push("--format json").succeeds());
     let scene = &author.scene;
     let keys = format!("[\"acme.asc\", \"{}\"]", "A".repeat(40));
     scene.write(
@@ -241,7 +241,7 @@ fn results_follow_the_schema_of_their_command() {
 #[test]
 fn failures_follow_the_schema_of_their_command() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
-    let document = result("push", &author.push(&JSON).exits(3));
+    let document = result("push", &author.push("--format json").exits(3));
     assert!(document["providers"][0]["error"].is_object());
     let scene = &author.scene;
     for (name, arguments) in [

@@ -158,7 +158,7 @@ fn links_and_pipes_are_refused_as_lock_files() {
     for (lock, run) in [
         (
             "store/registry.opentofu.org/acme/demo/.tfoci.lock",
-            (|author| author.push(&["-q"])) as fn(&Author) -> Run,
+            (|author| author.push("-q")) as fn(&Author) -> Run,
         ),
         ("out/.tfoci.lock", |author| install(author, &[])),
     ] {
@@ -188,9 +188,9 @@ fn pipes_without_a_writer_are_errors() {
     make_pipe(&author.scene.path("pipe"));
     let begun = Instant::now();
     for arguments in [
-        &["--key", "pipe"][..],
-        &["--trust", "pipe"],
-        &["--key", "acme.asc", "--ca-file", "pipe"],
+        "--key pipe",
+        "--trust pipe",
+        "--key acme.asc --ca-file pipe",
     ] {
         let run = author.push_unsigned(arguments).exits(1);
         run.says("error pipe 5");
@@ -207,7 +207,7 @@ fn pipes_without_a_writer_are_errors() {
         fs::remove_file(&path).unwrap();
         make_pipe(&path);
         let facts = format!("error dist/{name} regular file");
-        author.push(&[]).exits(1).says(&facts);
+        author.push("").exits(1).says(&facts);
     }
 }
 

@@ -57,12 +57,12 @@ fn templates_that_hide_how_providers_meet_are_refused_as_well() {
         "registry.invalid/${hostname}/${namespace == \"acme\" ? \"x\" : namespace}/${type}",
         "${hostname}/${namespace}-${type}",
     ] {
-        let run = author.push_to(template, &[]).exits(2).without_result();
+        let run = author.push_to(template, "").exits(2).without_result();
         run.says(&format!("error {template}"));
     }
-    author.push_to(SHARED, &["--exact-repository"]).exits(2);
+    author.push_to(SHARED, "--exact-repository").exits(2);
     // The user names one repository, for one provider.
-    author.push_to("registry.invalid/mine/demo", &[]).exits(1);
+    author.push_to("registry.invalid/mine/demo", "").exits(1);
 }
 
 #[test]
@@ -98,15 +98,13 @@ fn what_such_a_template_has_can_be_copied_to_the_one_of_the_hint() {
     let registry = Registry::plain();
     let to = format!("{}/mine/${{namespace}}_${{type}}", registry.host());
     let exact = format!("{}/mine/acme-demo", registry.host());
-    let loopback = ["--plain-http", "127.0.0.1"];
+    let loopback = "--plain-http 127.0.0.1";
     author
-        .push_to(&exact, &[&loopback[..], &["--exact-repository"]].concat())
+        .push_to(&exact, format!("{loopback} --exact-repository"))
         .succeeds();
     let from = to.replace("}_$", "}-$");
     let copy = format!("copy acme/demo --from {from} --to {to}");
-    author
-        .line(format!("{copy} {}", loopback.join(" ")))
-        .succeeds();
+    author.line(format!("{copy} {loopback}")).succeeds();
     assert_eq!(
         registry.tags("mine/acme-demo"),
         registry.tags("mine/acme_demo")
@@ -117,7 +115,7 @@ fn what_such_a_template_has_can_be_copied_to_the_one_of_the_hint() {
 fn a_namespace_of_terraform_may_have_underscores() {
     let author = Author::with_release();
     let address = "example.com/my_inc/demo";
-    author.push(&["--provider", address]).succeeds();
+    author.push(format!("--provider {address}")).succeeds();
     let install =
         format!("install {address} --from oci-layout:store --into out --platform linux_amd64");
     run(&author, &install, "").succeeds();
@@ -144,7 +142,7 @@ fn a_namespace_of_terraform_may_have_underscores() {
         .says("error my_inc expected letters");
     // Neither `_` nor `___` can stand there in the name of a repository.
     for address in ["example.com/inc_/demo", "example.com/my___inc/demo"] {
-        let run = author.push(&["--provider", address]).exits(1);
+        let run = author.push(format!("--provider {address}")).exits(1);
         run.says(&format!("error {address} expected"));
     }
 }

@@ -144,7 +144,7 @@ fn every_command_warns_of_suspicious_entries() {
     author.scene.write("trust.toml", entry.repeat(8));
     let lines = [5, 8, 11, 14].map(warning).concat() + "Warning trust.toml 3";
     author.line(inspect).succeeds().says(&lines);
-    let push = author.push_unsigned(&["--trust", "trust.toml", "--dry-run", "--key", "acme.asc"]);
+    let push = author.push_unsigned("--trust trust.toml --dry-run --key acme.asc");
     push.succeeds().says(&lines);
 }
 
@@ -405,11 +405,11 @@ fn a_copy_of_a_pinned_key_is_the_key_of_a_release() {
     let pin = Signer::acme().fingerprint();
     let text = format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{pin}\"]\n");
     author.scene.write("trust.toml", text);
-    let trust = ["--trust", "trust.toml"];
-    author.push_unsigned(&trust).exits(3);
+    let trust = "--trust trust.toml";
+    author.push_unsigned(trust).exits(3);
     let key = Signer::acme().public_armored();
     author.scene.write(format!("keys/{pin}.asc"), key);
-    let run = author.push_unsigned(&trust).succeeds();
+    let run = author.push_unsigned(trust).succeeds();
     assert!(
         run.stderr.contains("signed [ACME ID] (pinned)"),
         "{}",

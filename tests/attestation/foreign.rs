@@ -18,10 +18,7 @@ fn cosign_verifies_it_offline() {
         author.scene.write("p256.pub", elliptic.public_key_pem());
         let host = registry.host();
         let to = format!("{host}/{{namespace}}/{{type}}");
-        let tfoci = |line: &str| {
-            let words = line.split(' ').chain(["--plain-http", "127.0.0.1"]);
-            author.tfoci(&Vec::from_iter(words))
-        };
+        let tfoci = |line: &str| author.line(format!("{line} --plain-http 127.0.0.1"));
         let push = |key: &str| {
             tfoci(&format!(
                 "push dist --provider {NAME} --key acme.asc --to {to} --attest {key}.pem --attest-id {ID}"

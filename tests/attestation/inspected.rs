@@ -22,8 +22,8 @@ fn inspect_shows_who_attests_what() {
         "{}",
         run.stdout
     );
-    let run = site.tfoci(&format!("{checked} --format json")).succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let run = site.tfoci(format!("{checked} --format json")).succeeds();
+    let document = run.json();
     follows("inspect", &document);
     let attestation = &document["attestations"][0];
     assert_eq!(attestation["mirror"], ID);
@@ -39,9 +39,7 @@ fn the_predicate_is_for_other_signers() {
     let site = Site::attested();
     let predicate =
         format!("inspect acme/demo@1.0.0 --from [REG] --attestation-predicate --attest-id {ID}");
-    let run = site
-        .tfoci(&format!("{predicate} --key acme.asc"))
-        .succeeds();
+    let run = site.tfoci(format!("{predicate} --key acme.asc")).succeeds();
     let printed = run.stdout.replace("[ACME]", &Signer::acme().fingerprint());
     let printed: Value = serde_json::from_str(&printed).unwrap();
     let mut stated = site.statement("1.0.0")["predicate"].clone();
@@ -49,7 +47,7 @@ fn the_predicate_is_for_other_signers() {
     stated["timeVerified"] = printed["timeVerified"].clone();
     stated[own]["origin"] = printed[own]["origin"].clone();
     assert_eq!(printed, stated);
-    let run = site.tfoci(&predicate).exits(3);
+    let run = site.tfoci(predicate).exits(3);
     assert!(run.stdout.is_empty(), "{}", run.stdout);
     site.tfoci("inspect acme/demo@1.0.0 --from [REG] --attestation-predicate")
         .exits(2);

@@ -8,7 +8,7 @@ use crate::support::release::ReleaseFolder;
 #[track_caller]
 fn refuses(site: &Site, more: &str, says: &str) {
     let run = site.verify(&format!("--format json {more}")).exits(3);
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = run.json();
     let finding = &document["findings"][0];
     assert_eq!(finding["code"], "not-attested", "{finding}");
     let message = finding["message"].as_str().unwrap();
@@ -83,7 +83,7 @@ fn only_this_statement_by_this_key_counts() {
         );
     });
     let run = site.verify("--format json").succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = run.json();
     assert_eq!(document["checked"]["attested"][0]["key"], key.id());
     let run = site.verify("").succeeds();
     assert!(
@@ -116,7 +116,7 @@ fn the_attestation_of_another_version_does_not_count() {
         super::attach(content, &index, &bundle.to_string());
     });
     refuses(&site, "", "1.0.0");
-    site.tfoci(&format!("{push} [ATTEST]")).succeeds();
+    site.tfoci(format!("{push} [ATTEST]")).succeeds();
     site.verify("").succeeds();
 }
 
@@ -138,7 +138,7 @@ fn every_reader_requires_it_besides_the_signature() {
     ];
     trust(scene, &required);
     for reader in readers {
-        site.tfoci(&format!("{reader} --trust trust.toml"))
+        site.tfoci(format!("{reader} --trust trust.toml"))
             .succeeds();
     }
     for made in ["out", "copied", "rebuilt", "made"] {
@@ -149,7 +149,7 @@ fn every_reader_requires_it_besides_the_signature() {
     }
     site.replace("1.0.0", &json!({}));
     for reader in readers {
-        site.tfoci(&format!("{reader} --trust trust.toml")).exits(3);
+        site.tfoci(format!("{reader} --trust trust.toml")).exits(3);
     }
     for made in [
         "out",
@@ -172,7 +172,7 @@ fn every_reader_requires_it_besides_the_signature() {
         format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{stranger}\"]\n{required}\n"),
     );
     for reader in readers {
-        site.tfoci(&format!("{reader} --trust trust.toml")).exits(3);
+        site.tfoci(format!("{reader} --trust trust.toml")).exits(3);
     }
 }
 
@@ -241,7 +241,7 @@ fn serve_hides_what_is_not_attested() {
 /// Attests the version that is there, by this key and in this name.
 fn attest(site: &Site, key: &str, id: &str) {
     let push = format!("push dist --provider {NAME} --key acme.asc --to [REG]");
-    site.tfoci(&format!("{push} --attest {key} --attest-id {id}"))
+    site.tfoci(format!("{push} --attest {key} --attest-id {id}"))
         .succeeds();
 }
 

@@ -82,12 +82,12 @@ fn it_is_there_before_the_tag() {
 fn another_run_asks_for_the_list_and_writes_nothing() {
     for lists in [true, false] {
         let site = Site::new(lists);
-        site.tfoci(&format!(
+        site.tfoci(format!(
             "push dist --provider {NAME} --key acme.asc --to [REG]"
         ))
         .succeeds();
         site.requests();
-        site.tfoci(&format!(
+        site.tfoci(format!(
             "push dist --provider {NAME} --key acme.asc --to [REG]"
         ))
         .succeeds();
@@ -118,7 +118,7 @@ fn another_run_asks_for_the_list_and_writes_nothing() {
         // Another key or name states something else.
         let key = "--attest other.pem --attest-id https://other.example";
         let push = format!("push dist --provider {NAME} --key acme.asc --to [REG] {key}");
-        site.tfoci(&push).succeeds();
+        site.tfoci(push).succeeds();
         assert_eq!(site.attached("1.0.0").len(), 2);
         site.verify("").succeeds();
     }
@@ -130,7 +130,7 @@ fn a_rule_that_changes_is_attested_anew() {
     let site = Site::attested();
     let by = |more: &str| {
         trust(&site.author.scene, more);
-        site.tfoci(&format!(
+        site.tfoci(format!(
             "push dist --provider {NAME} --trust trust.toml --to [REG] [ATTEST]"
         ))
         .succeeds();
@@ -150,7 +150,7 @@ fn a_rule_that_changes_is_attested_anew() {
 #[test]
 fn a_copy_attests_what_it_can_prove() {
     let site = Site::new(true);
-    site.author.push(&[]).succeeds();
+    site.author.push("").succeeds();
     let copy = "copy acme/demo --from oci-layout:store --to [REG] [ATTEST]";
     let run = site.tfoci(copy).succeeds();
     assert_eq!(
@@ -160,7 +160,7 @@ fn a_copy_attests_what_it_can_prove() {
         run.stderr
     );
     assert!(site.attached("1.0.0").is_empty());
-    site.tfoci(&format!("{copy} --key acme.asc")).succeeds();
+    site.tfoci(format!("{copy} --key acme.asc")).succeeds();
     assert_eq!(site.statement("1.0.0")["predicate"]["verifier"]["id"], ID);
     // A bundle and a layout carry it on, byte for byte.
     let before = site.attached("1.0.0");
@@ -168,12 +168,12 @@ fn a_copy_attests_what_it_can_prove() {
         .succeeds();
     let to = "--key acme.asc --to oci-layout:carried [ATTEST]";
     let run = site
-        .tfoci(&format!("copy acme/demo --from bundle:all.tar {to}"))
+        .tfoci(format!("copy acme/demo --from bundle:all.tar {to}"))
         .succeeds();
     assert!(!run.stderr.contains("not attested"), "{}", run.stderr);
     let verify = "--key acme.asc --attestation-key mirror.pub";
     for store in ["bundle:all.tar", "oci-layout:carried"] {
-        site.tfoci(&format!("verify acme/demo --from {store} {verify}"))
+        site.tfoci(format!("verify acme/demo --from {store} {verify}"))
             .succeeds();
     }
     let layout = site.author.scene.path("carried").join(DEMO);
@@ -220,7 +220,7 @@ fn a_registry_that_refuses_a_subject_takes_the_version() {
 #[test]
 fn a_lock_file_vouches_for_no_key() {
     let site = Site::new(true);
-    site.author.push(&[]).succeeds();
+    site.author.push("").succeeds();
     let layout = site.author.scene.path("store").join(DEMO);
     let manifest = tamper::document(&layout, &tamper::tagged(&layout, "1.0.0"));
     let platform = tamper::document(&layout, &manifest["manifests"][0]);
@@ -234,7 +234,7 @@ fn a_lock_file_vouches_for_no_key() {
     let arch = platform["architecture"].as_str().unwrap();
     let locked = format!("--from-lock .terraform.lock.hcl --rebuild-index --platform {os}_{arch}");
     let run = site
-        .tfoci(&format!(
+        .tfoci(format!(
             "copy --from oci-layout:store --to [REG] [ATTEST] {locked}"
         ))
         .succeeds();
@@ -303,7 +303,7 @@ fn keys_come_from_files_and_variables() {
         "--attest mirror.pem --attest-id mirror",
     ] {
         let push = format!("push dist --provider {NAME} --key acme.asc --to oci-layout:out");
-        let run = site.tfoci(&format!("{push} {options}")).exits(2);
+        let run = site.tfoci(format!("{push} {options}")).exits(2);
         let seed = super::MirrorKey::new(1).private();
         let secret = seed.lines().nth(1).unwrap();
         assert!(!run.stderr.contains(secret), "{}", run.stderr);

@@ -2,22 +2,18 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{NAME, PROVIDER, at, copy, copy_demo};
+use super::{FROM, NAME, PINNED, PROVIDER, TO, at, copy, copy_demo};
 use crate::support::author::Author;
 use crate::support::layout::{blob, digest};
 use crate::support::layout_of_registry::import;
 use crate::support::registry::Registry;
 use crate::support::tamper;
 
-const FROM: &str = "oci-layout:store";
-const TO: &str = "oci-layout:other";
-const PINNED: [&str; 3] = ["--key", "acme.asc", "--require-pinned"];
 const ATTESTATION: &[u8] = b"{\"an\":\"attestation\"}";
 
 /// A version of which the index has an attestation besides its packages.
 fn attested() -> Author {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     let layout = author.repository("");
     let media_type = "application/vnd.oci.image.manifest.v1+json";
     let layer = tamper::put(&layout, "application/vnd.in-toto+json", ATTESTATION);
@@ -46,57 +42,48 @@ fn line(verb: &str) -> String {
 #[test]
 fn artifacts_beside_the_packages_are_reported_and_counted() {
     let author = attested();
-    let run = copy(&author, FROM, TO, &["--dry-run"]).succeeds();
+    let run = copy(&author, FROM, TO, "--dry-run").succeeds();
     run.says("Would registry.opentofu.org/acme/demo 1.0.0 sha256:944a37b6c8d101a3741d45c2c8f4f1dd488b357a060d50621d3140846ca3b3df 20 unverified Would registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] embedded Would 1 2 833 [TIME]");
     assert!(!author.scene.path("other").exists());
     let (from, to) = (Registry::plain(), Registry::plain());
     import(&author.repository(""), &from, NAME);
-    let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    let run = copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     assert!(run.stderr.contains(&line("    Copied")), "{}", run.stderr);
     assert!(run.stderr.contains("(833 B copied)"), "{}", run.stderr);
     assert_eq!(from.tags(NAME), to.tags(NAME));
     // No signature covers them, so they do not have the colour of verified packages.
     let coloured = Registry::plain();
-    let run = copy_demo(&author, &at(&from), &at(&coloured), &["--color", "always"]).succeeds();
+    let run = copy_demo(&author, &at(&from), &at(&coloured), "--color always").succeeds();
     let digest = digest(ATTESTATION);
     let line = run.stderr.lines().find(|line| line.contains(&digest));
     let cyan = "\u{1b}[36m\u{1b}[1m    Copied";
     assert!(line.unwrap().starts_with(cyan), "{:?}", run.stderr);
     let to = Registry::plain();
-    let run = copy_demo(&author, &at(&from), &at(&to), &["--format", "json"]).succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let json = || copy_demo(&author, &at(&from), &at(&to), "--format json");
+    let document = json().succeeds().json();
     assert_eq!(document["bytes"], 407 + 406 + 20);
     let beside = &document["providers"][0]["beside"];
     assert_eq!(*beside, json!({"blobs": 1, "size": 20}));
-    let run = copy_demo(&author, &at(&from), &at(&to), &["--format", "json"]).succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = json().succeeds().json();
     assert_eq!(document["bytes"], 0);
     assert_eq!(document["providers"][0]["beside"], Value::Null);
     // Only the index was read, and an index proves no hash.
     let package = &document["providers"][0]["packages"][0];
-    assert_eq!(
-        *package,
-        json!({"platform": "darwin_arm64", "status": "present"})
-    );
+    let present = json!({"platform": "darwin_arm64", "status": "present"});
+    assert_eq!(*package, present);
 }
 
 /// A pinned key covers packages only. Other artifacts are not copied along with them.
 #[test]
 fn require_pinned_refuses_or_leaves_out_other_artifacts() {
     let author = attested();
-    let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
+    let run = copy(&author, FROM, TO, PINNED).exits(3).without_result();
     run.says(&format!(
         "error {PROVIDER} 1.0.0 {FROM}/{PROVIDER} {TO}/{PROVIDER} received 1 1 20 {}",
         digest(ATTESTATION)
     ));
     assert!(!author.scene.path("other").exists());
-    copy(
-        &author,
-        FROM,
-        TO,
-        &[&PINNED[..], &["--rebuild-index"]].concat(),
-    )
-    .succeeds();
+    copy(&author, FROM, TO, format!("{PINNED} --rebuild-index")).succeeds();
     assert!(!blob(&other(&author), ATTESTATION).exists());
     let index = tamper::document(&other(&author), &tamper::tagged(&other(&author), "1.0.0"));
     assert_eq!(index["manifests"].as_array().unwrap().len(), 2);
@@ -105,35 +92,25 @@ fn require_pinned_refuses_or_leaves_out_other_artifacts() {
 /// The same for a layer of the evidence of an unknown type.
 #[test]
 fn evidence_with_other_content_is_written_anew() {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     let layout = author.repository("");
     let whole = tamper::tagged(&layout, "evidence-1.0.0")["digest"].clone();
     let layer = tamper::put(&layout, "application/vnd.in-toto+json", ATTESTATION);
     tamper::alter(&layout, "evidence-1.0.0", |evidence| {
         evidence["layers"].as_array_mut().unwrap().push(layer);
     });
-    let run = copy(&author, FROM, TO, &PINNED).exits(3).without_result();
+    let run = copy(&author, FROM, TO, PINNED).exits(3).without_result();
     run.says("error registry.opentofu.org/acme/demo 1.0.0 oci-layout:store/registry.opentofu.org/acme/demo oci-layout:other/registry.opentofu.org/acme/demo received 0 1 20 sha256:944a37b6c8d101a3741d45c2c8f4f1dd488b357a060d50621d3140846ca3b3df");
-    copy(
-        &author,
-        FROM,
-        TO,
-        &[&PINNED[..], &["--rebuild-index"]].concat(),
-    )
-    .succeeds();
-    assert_eq!(
-        tamper::tagged(&other(&author), "evidence-1.0.0")["digest"],
-        whole
-    );
+    copy(&author, FROM, TO, format!("{PINNED} --rebuild-index")).succeeds();
+    let copied = tamper::tagged(&other(&author), "evidence-1.0.0");
+    assert_eq!(copied["digest"], whole);
     assert!(!blob(&other(&author), ATTESTATION).exists());
 }
 
 /// Each part costs a request: an index cannot ask for a million of them.
 #[test]
 fn blobs_that_an_index_refers_to_are_counted() {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     let layout = author.repository("");
     let media_type = "application/vnd.oci.image.manifest.v1+json";
     let entries = (0..5).map(|manifest| {
@@ -146,7 +123,7 @@ fn blobs_that_an_index_refers_to_are_counted() {
     tamper::alter(&layout, "1.0.0", |index| {
         index["manifests"].as_array_mut().unwrap().extend(entries);
     });
-    copy(&author, FROM, TO, &[]).exits(1).without_result().says(&format!(
+    copy(&author, FROM, TO, "").exits(1).without_result().says(&format!(
         "error {PROVIDER} 1.0.0 oci-layout:store/{PROVIDER} oci-layout:other/{PROVIDER} expected 4000 received"
     ));
     assert!(!other(&author).exists());

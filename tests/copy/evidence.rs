@@ -3,23 +3,19 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{NAME, PROVIDER, at, copy, copy_demo};
-use crate::support::author::{Author, two_platforms};
+use super::{FROM, NAME, PINNED, PROVIDER, TO, at, copy, copy_demo, status};
+use crate::support::author::{Author, another_build, two_platforms};
 use crate::support::layout_of_registry::import;
 use crate::support::registry::Registry;
-use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::release::Mistake;
 use crate::support::tamper;
 
-const FROM: &str = "oci-layout:store";
-const TO: &str = "oci-layout:other";
 const EVIDENCE: &str = "evidence-1.0.0";
-const PINNED: [&str; 3] = ["--key", "acme.asc", "--require-pinned"];
 
 /// `store` and `other` have the same version.
 fn copied() -> Author {
-    let author = Author::new();
-    author.with_pushed();
-    copy(&author, FROM, TO, &[]).succeeds();
+    let author = Author::pushed();
+    copy(&author, FROM, TO, "").succeeds();
     author
 }
 
@@ -30,27 +26,21 @@ fn other(author: &Author) -> PathBuf {
 /// The same zips, signed with another author's key.
 fn by_stranger() -> Author {
     let rival = Author::with_mistake(Mistake::SignatureByStranger);
-    rival.push_unsigned(&["--key", "stranger.asc"]).succeeds();
+    rival.push_unsigned("--key stranger.asc").succeeds();
     rival
 }
 
 /// The same zips, without a signature.
 fn unsigned() -> Author {
     let rival = Author::with_mistake(Mistake::SignatureMissing);
-    rival
-        .push_unsigned(&["--allow-unsigned", "acme/demo"])
-        .succeeds();
+    rival.push_unsigned("--allow-unsigned acme/demo").succeeds();
     rival
 }
 
 /// Another release of the same version.
 fn other_release() -> Author {
-    let rival = Author::new();
-    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
-    ReleaseFolder::new("demo", "1.0.0")
-        .package("linux_amd64", files)
-        .write(&rival.scene.path("dist"));
-    rival.push(&[]).succeeds();
+    let rival = Author::of(another_build());
+    rival.push("").succeeds();
     rival
 }
 
@@ -70,21 +60,15 @@ fn allow(author: &Author) {
     );
 }
 
-fn status(author: &Author, more: &[&str]) -> Value {
-    let run = copy(author, FROM, TO, &[more, &["--format", "json"]].concat()).succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
-    document["providers"][0]["status"].clone()
-}
-
 /// Evidence by another key is consistent in itself, but does not verify against the key that the user names.
 #[test]
 fn evidence_of_another_key_at_the_destination_is_replaced() {
     let rival = by_stranger();
-    for more in [&PINNED[..], &PINNED[..2]] {
+    for more in [PINNED, "--key acme.asc"] {
         let author = copied();
         tamper::transplant(&rival.repository(""), &other(&author), "1.0.0");
         assert_ne!(standing(&author), ours(&author));
-        assert_eq!(status(&author, &[more, &["--dry-run"]].concat()), "planned");
+        assert_eq!(status(&author, format!("{more} --dry-run")), "planned");
         assert_eq!(status(&author, more), "updated");
         assert_eq!(standing(&author), ours(&author));
         assert_eq!(status(&author, more), "present");
@@ -98,7 +82,7 @@ fn evidence_of_another_release_is_replaced() {
         tamper::transplant(&rival.repository(""), &other(&author), "1.0.0");
         // The destination has evidence without the version.
         tamper::untag(&other(&author), "1.0.0");
-        copy(&author, FROM, TO, &[]).succeeds();
+        copy(&author, FROM, TO, "").succeeds();
         assert_eq!(standing(&author), ours(&author));
     }
 }
@@ -107,13 +91,13 @@ fn evidence_of_another_release_is_replaced() {
 #[test]
 fn evidence_is_checked_alike_when_platforms_are_added() {
     let author = Author::with_release();
-    author.push(&["--platform", "linux_amd64"]).succeeds();
-    let whole = ["--to", TO, "--provider", "acme/demo"];
-    let push = [&["push", "dist", "--key", "acme.asc"], &whole[..]].concat();
-    author.tfoci(&push).succeeds();
+    author.push("--platform linux_amd64").succeeds();
+    let whole = format!("--to {TO} --provider acme/demo");
+    let push = format!("push dist --key acme.asc {whole}");
+    author.line(push).succeeds();
     let index = tamper::tagged(&other(&author), "1.0.0");
     tamper::transplant(&by_stranger().repository(""), &other(&author), "1.0.0");
-    assert_eq!(status(&author, &PINNED), "updated");
+    assert_eq!(status(&author, PINNED), "updated");
     assert_eq!(standing(&author), ours(&author));
     assert_eq!(tamper::tagged(&other(&author), "1.0.0"), index);
 }
@@ -127,10 +111,10 @@ fn evidence_in_registries_is_checked_alike() {
     let (from, to) = (Registry::plain(), Registry::plain());
     import(&author.repository(""), &from, NAME);
     import(&other(&author), &to, NAME);
-    copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     assert_eq!(to.seen().len(), 2);
     assert_ne!(from.tags(NAME), to.tags(NAME));
-    copy_demo(&author, &at(&from), &at(&to), &PINNED).succeeds();
+    copy_demo(&author, &at(&from), &at(&to), PINNED).succeeds();
     assert_eq!(from.tags(NAME), to.tags(NAME));
 }
 
@@ -140,17 +124,12 @@ fn a_version_without_evidence_is_refused_beside_evidence_of_another_release() {
     let author = copied();
     allow(&author);
     tamper::untag(&author.repository(""), EVIDENCE);
-    let arguments = ["--trust", "allow.toml"];
-    copy(&author, FROM, TO, &arguments).succeeds();
+    let arguments = "--trust allow.toml";
+    copy(&author, FROM, TO, arguments).succeeds();
     tamper::transplant(&other_release().repository(""), &other(&author), "1.0.0");
     let before = author.tree();
     for how in ["merge", "replace"] {
-        let run = copy(
-            &author,
-            FROM,
-            TO,
-            &[&arguments[..], &["--existing", how]].concat(),
-        );
+        let run = copy(&author, FROM, TO, format!("{arguments} --existing {how}"));
         run.exits(3).without_result().says(&format!(
             "Warning {PROVIDER} 1.0.0 error {PROVIDER} 1.0.0 {TO}/{PROVIDER} {FROM}/{PROVIDER}"
         ));
@@ -170,34 +149,30 @@ fn weaker() -> Author {
 fn a_signature_is_kept_when_the_source_has_only_checksums() {
     let author = weaker();
     let signed = standing(&author);
-    for more in [
-        &[][..],
-        &["--trust", "allow.toml"],
-        &["--existing", "replace"],
-    ] {
+    for more in ["", "--trust allow.toml", "--existing replace"] {
         copy(&author, FROM, TO, more).succeeds();
         assert_eq!(standing(&author), signed, "{more:?}");
     }
     // The same holds for a new version whose evidence is already at the destination.
     tamper::untag(&other(&author), "1.0.0");
-    copy(&author, FROM, TO, &[]).succeeds();
+    copy(&author, FROM, TO, "").succeeds();
     assert_eq!(standing(&author), signed);
 }
 
 #[test]
 fn a_signature_is_replaced_by_checksums_only_with_a_policy_and_a_warning() {
     let author = weaker();
-    let replace = ["--existing", "replace", "--trust", "allow.toml"];
+    let replace = "--existing replace --trust allow.toml";
     let warning = format!("Warning {PROVIDER} 1.0.0 signed checksum");
-    for more in [&["--dry-run"][..], &[]] {
-        let run = copy(&author, FROM, TO, &[&replace, more].concat()).succeeds();
+    for more in ["--dry-run", ""] {
+        let run = copy(&author, FROM, TO, format!("{replace} {more}")).succeeds();
         run.says(&warning);
     }
     assert_eq!(standing(&author), ours(&author));
     // Checksums are upgraded to a signature again without any option.
     fs::rename(author.scene.path("other"), author.scene.path("weak")).unwrap();
     author.with_pushed();
-    copy(&author, FROM, "oci-layout:weak", &PINNED).succeeds();
+    copy(&author, FROM, "oci-layout:weak", PINNED).succeeds();
     let weak = author.scene.path(format!("weak/{PROVIDER}"));
     let now = tamper::tagged(&weak, EVIDENCE)["digest"].clone();
     assert_eq!(now, ours(&author));
@@ -211,7 +186,7 @@ fn only_a_signature_repairs_a_damaged_signature() {
     let digest = evidence["layers"][1]["digest"].as_str().unwrap();
     fs::remove_file(other(&author).join("blobs").join(digest.replace(':', "/"))).unwrap();
     let before = author.tree();
-    let run = copy(&author, FROM, TO, &[]).exits(3).without_result();
+    let run = copy(&author, FROM, TO, "").exits(3).without_result();
     assert!(
         run.stderr
             .contains("expected signed (in the store)\n  received checksum"),
@@ -221,8 +196,8 @@ fn only_a_signature_repairs_a_damaged_signature() {
     assert_eq!(author.tree(), before);
     author.with_release_in_place();
     let _none = fs::remove_dir_all(author.scene.path("store"));
-    author.push(&[]).succeeds();
-    assert_eq!(status(&author, &[]), "updated");
+    author.push("").succeeds();
+    assert_eq!(status(&author, ""), "updated");
     assert_eq!(standing(&author), ours(&author));
 }
 
@@ -232,14 +207,14 @@ fn a_rebuilt_index_keeps_the_signature_too() {
     let author = weaker();
     let signed = standing(&author);
     tamper::untag(&other(&author), "1.0.0");
-    let rebuild = ["--rebuild-index", "--platform", "linux_amd64"];
-    copy(&author, FROM, TO, &rebuild).succeeds();
+    let rebuild = "--rebuild-index --platform linux_amd64";
+    copy(&author, FROM, TO, rebuild).succeeds();
     assert_eq!(standing(&author), signed);
     tamper::transplant(&by_stranger().repository(""), &other(&author), "1.0.0");
     let _none = fs::remove_dir_all(author.scene.path("store"));
     two_platforms().write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
-    copy(&author, FROM, TO, &[&rebuild[..], &PINNED].concat()).succeeds();
-    let inspect = ["inspect", "acme/demo@1.0.0", "--from", TO];
-    author.tfoci(&[&inspect[..], &PINNED].concat()).succeeds();
+    author.push("").succeeds();
+    copy(&author, FROM, TO, format!("{rebuild} {PINNED}")).succeeds();
+    let inspect = format!("inspect acme/demo@1.0.0 --from {TO}");
+    author.line(format!("{inspect} {PINNED}")).succeeds();
 }

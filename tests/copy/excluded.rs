@@ -1,6 +1,6 @@
 //! Tags that lead to no provider, and what `--exclude` leaves out.
 
-use super::{NAME, at, copy};
+use super::{FROM, NAME, at, copy};
 use crate::support::author::Author;
 use crate::support::registry::Registry;
 use crate::support::registry::content::{Manifest, digest_like};
@@ -10,18 +10,16 @@ use crate::support::release::ReleaseFolder;
 fn registry_with_broken_tags(author: &Author) -> Registry {
     let registry = Registry::plain();
     author
-        .push_to(&at(&registry), &["--plain-http", "127.0.0.1"])
+        .push_to(&at(&registry), "--plain-http 127.0.0.1")
         .succeeds();
     let image = br#"{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":{"mediaType":"application/vnd.oci.image.config.v1+json","digest":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","size":2},"layers":[]}"#;
     registry.repository(NAME, |held| {
         let digest = digest_like("sha256:", image);
-        held.manifests.insert(
-            digest.clone(),
-            Manifest {
-                media_type: "application/vnd.oci.image.manifest.v1+json".to_owned(),
-                bytes: image.to_vec().into(),
-            },
-        );
+        let manifest = Manifest {
+            media_type: "application/vnd.oci.image.manifest.v1+json".to_owned(),
+            bytes: image.to_vec().into(),
+        };
+        held.manifests.insert(digest.clone(), manifest);
         held.tag("2.0.0", &digest);
         held.tag("3.0.0", &format!("sha256:{}", "0".repeat(64)));
     });
@@ -33,18 +31,9 @@ fn versions_names_the_tags_that_lead_to_no_provider() {
     let author = Author::with_release();
     let registry = registry_with_broken_tags(&author);
     let from = at(&registry);
-    let versions = [
-        "versions",
-        "acme/demo",
-        "--plain-http",
-        "127.0.0.1",
-        "--from",
-        &from,
-    ];
-    assert_eq!(
-        author.tfoci(&versions).succeeds().stdout,
-        "1.0.0\n2.0.0\n3.0.0\n"
-    );
+    let versions = format!("versions acme/demo --plain-http 127.0.0.1 --from {from}");
+    let printed = author.line(versions).succeeds().stdout;
+    assert_eq!(printed, "1.0.0\n2.0.0\n3.0.0\n");
 }
 
 #[test]
@@ -52,66 +41,31 @@ fn a_copy_leaves_out_excluded_versions_and_their_broken_tags() {
     let author = Author::with_release();
     let registry = registry_with_broken_tags(&author);
     let from = at(&registry);
-    let copy = [
-        "copy",
-        "acme/demo",
-        "--plain-http",
-        "127.0.0.1",
-        "--from",
-        &from,
-        "--to",
-        "oci-layout:other",
-        "-q",
-    ];
-    author.tfoci(&copy).exits(1);
-    let both = ["--exclude", "acme/*@2.0.0", "--exclude", "acme/demo@>= 3.0"];
-    let run = author.tfoci(&[&copy[..], &both].concat()).succeeds();
+    let copy =
+        format!("copy acme/demo --plain-http 127.0.0.1 --from {from} --to oci-layout:other -q");
+    author.line(&copy).exits(1);
+    let both = "--exclude acme/*@2.0.0 --exclude acme/demo@>=3.0";
+    let run = author.line(format!("{copy} {both}")).succeeds();
     assert_eq!(run.stderr, "");
     // A provider of which nothing is left is no failure.
-    for all in ["acme/demo", "registry.opentofu.org/*/*", "acme/demo@>= 1.0"] {
-        let run = author
-            .tfoci(&[&copy[..], &["--exclude", all]].concat())
-            .succeeds();
-        assert_eq!(
-            (run.stdout.as_str(), run.stderr.as_str()),
-            ("", ""),
-            "{all}"
-        );
+    for all in ["acme/demo", "registry.opentofu.org/*/*", "acme/demo@>=1.0"] {
+        let run = author.line(format!("{copy} --exclude {all}")).succeeds();
+        assert_eq!(run.stdout + &run.stderr, "", "{all}");
     }
-    let run = author.tfoci(&[&copy[..], &["--exclude", "acme/demo@1.0.0, 2.0.0"]].concat());
-    run.exits(2).says("error --exclude acme/demo@1.0.0 2.0.0");
+    let run = author.line(format!("{copy} --exclude acme/demo@1.0.0,2.0.0"));
+    run.exits(2).says("error --exclude acme/demo@1.0.0,2.0.0");
 }
 
 #[test]
 fn excluded_providers_are_left_out_of_a_copy() {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     ReleaseFolder::new("other", "1.0.0")
         .platform("linux_amd64")
         .write(&author.scene.path("other"));
-    let push = [
-        "push",
-        "other",
-        "--provider",
-        "acme/other",
-        "--key",
-        "acme.asc",
-        "--to",
-        "oci-layout:store",
-    ];
-    author.tfoci(&push).succeeds();
-    let told = copy(
-        &author,
-        "oci-layout:store",
-        "oci-layout:new",
-        &["--exclude", "acme/other"],
-    )
-    .succeeds();
+    let push = "push other --provider acme/other --key acme.asc --to oci-layout:store";
+    author.line(push).succeeds();
+    let told = copy(&author, FROM, "oci-layout:new", "--exclude acme/other").succeeds();
     assert_eq!(told.stdout.lines().count(), 1, "{}", told.stdout);
-    assert!(
-        !author
-            .scene
-            .path("new/registry.opentofu.org/acme/other")
-            .exists()
-    );
+    let other = author.scene.path("new/registry.opentofu.org/acme/other");
+    assert!(!other.exists());
 }

@@ -1,74 +1,54 @@
 use std::fs;
 
-use serde_json::Value;
-
-use super::{PROVIDER, blobs, copy, copy_demo};
+use super::{FROM, PROVIDER, TO, assert_same, blobs, copy, copy_demo, status};
 use crate::support::author::Author;
 use crate::support::{judge, testdata};
 
 #[test]
 fn every_byte_is_copied_and_a_second_run_has_nothing_to_do() {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     let reference = format!(
         "oci-layout:other/{PROVIDER}:1.0.0@sha256:{}\n",
         author.tagged("1.0.0").unwrap()
     );
-    let run = copy(&author, "oci-layout:store", "oci-layout:other", &[]).succeeds();
+    let run = copy(&author, FROM, TO, "").succeeds();
     assert_eq!(run.stdout, reference);
     run.says(
         "Copied registry.opentofu.org/acme/demo 1.0.0 2 signed [ACME ID] embedded Copied 1 2 0 2 [TIME]",
     );
-    let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
-    assert_eq!(store, other);
-    let again = copy(&author, "oci-layout:store", "oci-layout:other", &[]).succeeds();
+    assert_same(&author);
+    let other = author.tree_of("other");
+    let again = copy(&author, FROM, TO, "").succeeds();
     assert_eq!(again.stdout, reference);
     again.says("Present registry.opentofu.org/acme/demo 1.0.0 Copied 2 [TIME]");
-    assert_eq!(judge::tree(&author.scene.path("other")), other);
+    assert_eq!(author.tree_of("other"), other);
 }
 
 #[test]
 #[cfg(unix)]
 fn zips_are_hard_links_on_one_file_system() {
     use std::os::unix::fs::MetadataExt as _;
-    let author = Author::new();
-    author.with_pushed();
-    copy(&author, "oci-layout:store", "oci-layout:other", &[]).succeeds();
-    let hex = judge::sha256(
-        &author
-            .scene
-            .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"),
-    );
-    let other = author
-        .scene
-        .path(format!("other/{PROVIDER}/blobs/sha256/{hex}"));
+    let author = Author::pushed();
+    copy(&author, FROM, TO, "").succeeds();
+    let hex = author.zip_hex("linux_amd64");
+    let other = format!("other/{PROVIDER}/blobs/sha256/{hex}");
     let inode = |path| fs::metadata(path).unwrap().ino();
-    assert_eq!(inode(author.blob(&hex)), inode(other));
+    assert_eq!(inode(author.blob(&hex)), inode(author.scene.path(other)));
 }
 
 #[test]
 fn the_short_name_is_the_same_command() {
-    let author = Author::new();
-    author.with_pushed();
-    let arguments = [
-        "cp",
-        "--from",
-        "oci-layout:store",
-        "--to",
-        "oci-layout:other",
-    ];
-    author.tfoci(&arguments).succeeds();
+    let author = Author::pushed();
+    author
+        .line(format!("cp --from {FROM} --to {TO}"))
+        .succeeds();
     assert_eq!(judge::installs(&author.scene.path("other")).len(), 2);
 }
 
 #[test]
 fn a_dry_run_reports_the_plan_and_writes_nothing() {
-    let author = Author::new();
-    author.with_pushed();
-    let before = author.tree();
-    let dry = ["--dry-run"];
-    let run = copy(&author, "oci-layout:store", "oci-layout:other", &dry).succeeds();
-    assert_eq!(author.tree(), before);
+    let author = Author::pushed();
+    let run = author.untouched(|| copy(&author, FROM, TO, "--dry-run").succeeds());
     run.says(
         "Would registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] embedded Would 1 2 813 [TIME]",
     );
@@ -86,8 +66,8 @@ fn foreign_artifacts_stay_as_they_are() {
         let author = Author::new();
         let source = testdata("layouts").join(&name);
         let from = format!("oci-layout:{}", source.display());
-        let exact = ["--exact-repository"];
-        let run = copy_demo(&author, &from, "oci-layout:other", &exact);
+        let exact = "--exact-repository";
+        let run = copy_demo(&author, &from, TO, exact);
         if name == "lenient-duplicate-keys" {
             assert_eq!(run.status, Some(3), "{name}: {}", run.stderr);
             continue;
@@ -99,7 +79,7 @@ fn foreign_artifacts_stay_as_they_are() {
         let alien = |path: &&String| !there.contains_key(*path) && !path.contains("44136fa355b3");
         assert_eq!(here.keys().find(alien), None, "{name}");
         assert_eq!(judge::installs(&other), judge::installs(&source), "{name}");
-        let again = copy_demo(&author, &from, "oci-layout:other", &exact);
+        let again = copy_demo(&author, &from, TO, exact);
         assert!(
             again.stderr.contains("Copied nothing"),
             "{name}: {}",
@@ -114,13 +94,10 @@ fn foreign_artifacts_stay_as_they_are() {
 #[test]
 fn everything_below_an_index_is_copied() {
     let author = Author::new();
-    let from = format!(
-        "oci-layout:{}",
-        testdata("layouts/good-foreign-entries").display()
-    );
-    copy_demo(&author, &from, "oci-layout:other", &["--exact-repository"]).succeeds();
-    let all = blobs(&testdata("layouts/good-foreign-entries"));
-    assert_eq!(blobs(&author.scene.path("other")), all);
+    let source = testdata("layouts/good-foreign-entries");
+    let from = format!("oci-layout:{}", source.display());
+    copy_demo(&author, &from, TO, "--exact-repository").succeeds();
+    assert_eq!(blobs(&author.scene.path("other")), blobs(&source));
 }
 
 /// tfoci refuses what clients refuse, and leaves no tag behind.
@@ -144,7 +121,7 @@ fn artifacts_that_clients_refuse_are_not_copied() {
     ] {
         let author = Author::new();
         let from = format!("oci-layout:{}", testdata("layouts").join(name).display());
-        let run = copy_demo(&author, &from, "oci-layout:other", &["--exact-repository"]);
+        let run = copy_demo(&author, &from, TO, "--exact-repository");
         let run = run.exits(status).without_result();
         run.says(&format!("error {from} oci-layout:other {word}"));
         let index = author.scene.path("other/index.json");
@@ -154,21 +131,12 @@ fn artifacts_that_clients_refuse_are_not_copied() {
 
 #[test]
 fn a_missing_package_is_reported_with_source_and_destination() {
-    let author = Author::new();
-    author.with_pushed();
-    let hex = judge::sha256(
-        &author
-            .scene
-            .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"),
-    );
+    let author = Author::pushed();
+    let hex = author.zip_hex("linux_amd64");
     fs::remove_file(author.blob(&hex)).unwrap();
-    let run = copy(&author, "oci-layout:store", "oci-layout:other", &[]).exits(1);
-    assert!(
-        !author
-            .scene
-            .path(format!("other/{PROVIDER}/index.json"))
-            .exists()
-    );
+    let run = copy(&author, FROM, TO, "").exits(1);
+    let tags = format!("other/{PROVIDER}/index.json");
+    assert!(!author.scene.path(tags).exists());
     run.without_result().says(&format!(
         "error {PROVIDER} 1.0.0 linux_amd64 oci-layout:store/{PROVIDER} oci-layout:other/{PROVIDER} sha256:{hex}"
     ));
@@ -176,90 +144,55 @@ fn a_missing_package_is_reported_with_source_and_destination() {
 
 #[test]
 fn damaged_content_of_the_destination_is_repaired() {
-    let author = Author::new();
-    author.with_pushed();
-    copy(&author, "oci-layout:store", "oci-layout:other", &[]).succeeds();
-    let whole = judge::tree(&author.scene.path("other"));
+    let author = Author::pushed();
+    copy(&author, FROM, TO, "").succeeds();
+    let whole = author.tree_of("other");
     let directory = author.scene.path(format!("other/{PROVIDER}/blobs/sha256"));
     for blob in blobs(&author.repository("")).into_keys() {
         let Some(hex) = blob.strip_prefix("sha256/").filter(|hex| !hex.is_empty()) else {
             continue;
         };
         fs::remove_file(directory.join(hex)).unwrap();
-        let run = copy(
-            &author,
-            "oci-layout:store",
-            "oci-layout:other",
-            &["--format", "json"],
-        );
-        let document: Value = serde_json::from_str(&run.succeeds().stdout).unwrap();
-        assert_eq!(document["providers"][0]["status"], "updated", "{hex}");
-        assert_eq!(judge::tree(&author.scene.path("other")), whole, "{hex}");
+        assert_eq!(status(&author, ""), "updated", "{hex}");
+        assert_eq!(author.tree_of("other"), whole, "{hex}");
     }
 }
 
 /// Without addresses, everything is to be copied or installed.
 #[test]
 fn an_incomplete_layout_of_a_whole_store_fails_the_command() {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     let other = "registry.opentofu.org/acme/other";
     let path = author.scene.path("store").join(other);
     fs::create_dir_all(path.join("blobs")).unwrap();
     let error = format!("error store/{other} expected index.json");
-    for more in [&[][..], &["--dry-run"]] {
+    for more in ["", "--dry-run"] {
         for (command, to) in [
             ("copy", "--to=oci-layout:other"),
-            ("install", "--into=into"),
+            ("install", "--into=into --platform all"),
         ] {
-            let line = [
-                command,
-                "--from",
-                "oci-layout:store",
-                to,
-                "--platform",
-                "all",
-            ];
-            let line = &line[..if command == "copy" { 4 } else { 6 }];
-            let run = author.tfoci(&[line, &["-q"], more].concat()).exits(1);
-            run.says(&error);
-            let run = author
-                .tfoci(&[line, &["--format", "json"], more].concat())
-                .exits(1);
-            let document: Value = serde_json::from_str(&run.stdout).unwrap();
+            let line = format!("{command} --from oci-layout:store {to}");
+            author
+                .line(format!("{line} -q {more}"))
+                .exits(1)
+                .says(&error);
+            let run = author.line(format!("{line} --format json {more}"));
+            let document = run.exits(1).json();
             assert_eq!(document["error"]["category"], "malformed", "{document}");
             // The others are done all the same.
             assert_eq!(document["providers"].as_array().unwrap().len(), 1);
         }
     }
-    let named = [
-        "copy",
-        PROVIDER,
-        "--from",
-        "oci-layout:store",
-        "--to",
-        "oci-layout:other",
-    ];
-    author.tfoci(&named).succeeds();
+    let named = format!("copy {PROVIDER} --from oci-layout:store --to oci-layout:other");
+    author.line(named).succeeds();
 }
 
 /// A dry run reads no package, but looks at its file.
 #[test]
 fn a_dry_run_finds_packages_that_are_missing_or_truncated() {
-    let author = Author::new();
-    author.with_pushed();
-    let zip = author
-        .scene
-        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
-    let blob = author.blob(&judge::sha256(&zip));
-    let dry_run = || {
-        copy_demo(
-            &author,
-            "oci-layout:store",
-            "oci-layout:other",
-            &["--dry-run"],
-        )
-    };
+    let author = Author::pushed();
+    let blob = author.blob(&author.zip_hex("linux_amd64"));
+    let dry_run = || copy_demo(&author, FROM, TO, "--dry-run");
     dry_run().succeeds();
     fs::write(&blob, "short").unwrap();
     let run = dry_run().exits(3);

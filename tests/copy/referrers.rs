@@ -3,7 +3,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{NAME, PROVIDER, at, copy, copy_demo, filled};
+use super::{FROM, NAME, PROVIDER, at, copy_demo, filled};
 use crate::clients::run;
 use crate::support::author::Author;
 use crate::support::docker_registry::{Foreign, Options, Program};
@@ -29,8 +29,7 @@ fn registry(lists: bool) -> Registry {
 
 /// An author, and a registry with `store`.
 fn source(lists: bool) -> (Author, Registry) {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     let registry = registry(lists);
     crate::support::layout_of_registry::import(&author.repository(""), &registry, NAME);
     (author, registry)
@@ -70,6 +69,12 @@ fn put(content: &mut Repository, media_type: &str, document: &Value) -> String {
     };
     content.manifests.insert(digest.clone(), manifest);
     digest
+}
+
+/// An index of these entries.
+fn put_index(content: &mut Repository, entries: Value) -> String {
+    let index = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": entries});
+    put(content, INDEX, &index)
 }
 
 /// The tag of a list.
@@ -115,7 +120,7 @@ fn holds(registry: &Registry, manifests: &BTreeSet<String>) -> bool {
 fn they_travel_through_every_store_and_back() {
     let (author, from) = source(true);
     let (index, wanted) = furnished(&from);
-    let run = copy_demo(&author, &at(&from), LAYOUT, &[]).succeeds();
+    let run = copy_demo(&author, &at(&from), LAYOUT, "").succeeds();
     assert!(run.stderr.contains("application/x-own"), "{}", run.stderr);
     let layout = author.scene.path("carried").join(PROVIDER);
     let listed = tamper::document(&layout, &tamper::tagged(&layout, &list(&index)));
@@ -127,10 +132,10 @@ fn they_travel_through_every_store_and_back() {
         "2026-01-01T00:00:00Z"
     );
     let plain = registry(false);
-    copy_demo(&author, LAYOUT, &at(&plain), &[]).succeeds();
+    copy_demo(&author, LAYOUT, &at(&plain), "").succeeds();
     assert!(holds(&plain, &wanted));
-    copy_demo(&author, &at(&plain), "bundle:all.tar", &[]).succeeds();
-    copy_demo(&author, &at(&from), "bundle:same.tar", &[]).succeeds();
+    copy_demo(&author, &at(&plain), "bundle:all.tar", "").succeeds();
+    copy_demo(&author, &at(&from), "bundle:same.tar", "").succeeds();
     let bundle = |name: &str| fs::read(author.scene.path(name)).unwrap();
     assert!(bundle("all.tar") == bundle("same.tar"));
     // Some tools note the type of what a tag refers to.
@@ -140,44 +145,27 @@ fn they_travel_through_every_store_and_back() {
         let is_it = |entry: &&mut Value| entry["annotations"].to_string().contains(&signature);
         entries.find(is_it).unwrap()["artifactType"] = COSIGN.into();
     });
-    copy_demo(&author, LAYOUT, "bundle:layout.tar", &[]).succeeds();
+    copy_demo(&author, LAYOUT, "bundle:layout.tar", "").succeeds();
     assert!(bundle("all.tar") == bundle("layout.tar"));
     let back = registry(true);
-    let run = copy_demo(&author, "bundle:all.tar", &at(&back), &["--format", "json"]).succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let run = copy_demo(&author, "bundle:all.tar", &at(&back), "--format json").succeeds();
+    let document = run.json();
     assert_eq!(document["providers"][0]["beside"]["blobs"], 4);
     assert!(holds(&back, &wanted));
     // It lists them itself.
-    let lists = back
-        .tags(NAME)
-        .into_iter()
-        .filter(|(tag, _)| tag.starts_with("sha256-"));
-    assert_eq!(
-        lists.map(|(tag, _)| tag).collect::<Vec<_>>(),
-        [format!("{}.sig", list(&index))]
-    );
+    let mut tags: Vec<String> = back.tags(NAME).into_iter().map(|(tag, _)| tag).collect();
+    tags.retain(|tag| tag.starts_with("sha256-"));
+    assert_eq!(tags, [signature]);
     for (store, to) in [(LAYOUT, &plain), ("bundle:all.tar", &back)] {
-        let before = to.count(|seen| seen.method != "GET" && seen.method != "HEAD");
-        let run = copy_demo(&author, store, &at(to), &[]).succeeds();
+        let writes = || to.count(|seen| seen.method != "GET" && seen.method != "HEAD");
+        let before = writes();
+        let run = copy_demo(&author, store, &at(to), "").succeeds();
         assert!(run.stderr.contains("Present"), "{}", run.stderr);
-        assert_eq!(
-            to.count(|seen| seen.method != "GET" && seen.method != "HEAD"),
-            before
-        );
+        assert_eq!(writes(), before);
     }
-    let before = author.tree();
-    copy_demo(&author, &at(&plain), LAYOUT, &[]).succeeds();
-    assert_eq!(author.tree(), before);
-    let verify = [
-        "verify",
-        "acme/demo",
-        "--deep",
-        "--key",
-        "acme.asc",
-        "--from",
-        LAYOUT,
-    ];
-    author.tfoci(&verify).succeeds();
+    author.untouched(|| copy_demo(&author, &at(&plain), LAYOUT, "").succeeds());
+    let verify = format!("verify acme/demo --deep --key acme.asc --from {LAYOUT}");
+    author.line(verify).succeeds();
 }
 
 #[test]
@@ -190,13 +178,10 @@ fn the_option_selects_them() {
         ("all", wanted.len() + 1),
     ] {
         let to = registry(true);
-        let run = copy_demo(&author, &at(&from), &at(&to), &["--referrers", which]).succeeds();
-        assert_eq!(
-            run.stderr.contains("--referrers all"),
-            which == "known",
-            "{}",
-            run.stderr
-        );
+        let more = format!("--referrers {which}");
+        let run = copy_demo(&author, &at(&from), &at(&to), more).succeeds();
+        let is_told = run.stderr.contains("--referrers all");
+        assert_eq!(is_told, which == "known", "{}", run.stderr);
         let all = to.repository(NAME, |content| content.manifests.len());
         assert_eq!(all, 4 + count, "{which}");
         assert_eq!(holds(&to, &wanted), count > 0);
@@ -204,34 +189,18 @@ fn the_option_selects_them() {
     // A registry that refuses a `subject` gets the version, and the signature that has none.
     let setup = Setup::of(Personality::Plain);
     let to = setup.quirks(|quirks| quirks.subjects = false).start();
-    let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    let run = copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     assert!(run.stderr.contains("405"), "{}", run.stderr);
     assert_eq!(to.tags(NAME).len(), 3);
     let asked = from.count(matching("GET", "/referrers/"));
-    copy_demo(
-        &author,
-        &at(&from),
-        "oci-layout:none",
-        &["--referrers", "none"],
-    )
-    .succeeds();
+    copy_demo(&author, &at(&from), "oci-layout:none", "--referrers none").succeeds();
     assert_eq!(from.count(matching("GET", "/referrers/")), asked);
     // Another index is another subject.
-    let options = ["--rebuild-index", "--platform", "linux_amd64"];
-    let run = copy_demo(&author, &at(&from), "oci-layout:less", &options).succeeds();
+    let options = "--rebuild-index --platform linux_amd64";
+    let run = copy_demo(&author, &at(&from), "oci-layout:less", options).succeeds();
     assert!(run.stderr.contains("another index"), "{}", run.stderr);
-    assert!(
-        !author
-            .scene
-            .path("less")
-            .join(PROVIDER)
-            .join("index.json")
-            .metadata()
-            .unwrap()
-            .is_dir()
-    );
-    let tags = fs::read_to_string(author.scene.path("less").join(PROVIDER).join("index.json"));
-    assert!(!tags.unwrap().contains(&list(&index)));
+    let tags = author.scene.path(format!("less/{PROVIDER}/index.json"));
+    assert!(!fs::read_to_string(tags).unwrap().contains(&list(&index)));
 }
 
 /// What was attached in the destination stays.
@@ -244,7 +213,7 @@ fn lists_are_added_to_and_signatures_are_not_replaced() {
             let index = content.resolve("1.0.0").unwrap();
             let sbom = attach(content, Some(&index), SPDX, text);
             let entry = json!({"mediaType": MANIFEST, "digest": sbom, "size": content.manifests[&sbom].bytes.len()});
-            let entries = put(content, INDEX, &json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]}));
+            let entries = put_index(content, json!([entry]));
             content.tag(&list(&index), &entries);
             let cosign = attach(content, None, COSIGN, &format!("signed: {text}"));
             content.tag(&format!("{}.sig", list(&index)), &cosign);
@@ -253,7 +222,7 @@ fn lists_are_added_to_and_signatures_are_not_replaced() {
     };
     let (index, theirs, _) = attached(&from, "theirs");
     let (_, ours, signed) = attached(&to, "ours");
-    let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    let run = copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     assert!(!run.stderr.contains("Present"), "{}", run.stderr);
     assert!(run.stderr.contains(".sig"), "{}", run.stderr);
     to.repository(NAME, |content| {
@@ -274,8 +243,7 @@ fn lists_are_added_to_and_signatures_are_not_replaced() {
 /// `oras attach` adds a manifest without a tag to a layout.
 #[test]
 fn manifests_without_a_tag_of_a_layout_travel_too() {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     let layout = author.repository("");
     let index = tamper::tagged(&layout, "1.0.0");
     let layer = tamper::put(&layout, SPDX, b"an SBOM");
@@ -284,7 +252,7 @@ fn manifests_without_a_tag_of_a_layout_travel_too() {
     let entry = tamper::put(&layout, MANIFEST, manifest.to_string().as_bytes());
     tamper::tags(&layout, |tags| tags.push(entry.clone()));
     let to = registry(true);
-    copy_demo(&author, "oci-layout:store", &at(&to), &[]).succeeds();
+    copy_demo(&author, FROM, &at(&to), "").succeeds();
     let sbom = entry["digest"].as_str().unwrap().to_owned();
     assert!(holds(&to, &[sbom].into()));
 }
@@ -311,20 +279,13 @@ fn hostile_lists_end() {
         ("large", |content, index| {
             let layer = json!({"mediaType": SPDX, "digest": digest(b"x"), "size": 1_u64 << 40});
             let subject = json!({"mediaType": INDEX, "digest": index, "size": 1});
-            put(
-                content,
-                MANIFEST,
-                &json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": SPDX, "layers": [layer], "subject": subject}),
-            );
+            let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": SPDX, "layers": [layer], "subject": subject});
+            put(content, MANIFEST, &manifest);
         }),
         ("other media types", |content, index| {
             let size = content.manifests[index].bytes.len();
             let entry = json!({"mediaType": "application/x.evil.index+json", "digest": index, "size": size});
-            let evil = put(
-                content,
-                INDEX,
-                &json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]}),
-            );
+            let evil = put_index(content, json!([entry]));
             content.tag(&format!("{}.sig", list(index)), &evil);
         }),
         ("other bytes", |content, index| {
@@ -333,11 +294,7 @@ fn hostile_lists_end() {
             assert!(content.manifests.contains_key(&sbom));
         }),
         ("no list", |content, index| {
-            let bad = put(
-                content,
-                INDEX,
-                &json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": 5}),
-            );
+            let bad = put_index(content, json!(5));
             content.tag(&list(index), &bad);
         }),
     ];
@@ -347,15 +304,13 @@ fn hostile_lists_end() {
             attack(content, &index);
         });
         let to = registry(true);
-        let run = copy_demo(&author, &at(&from), &at(&to), &[]);
+        let run = copy_demo(&author, &at(&from), &at(&to), "");
         assert_ne!(run.status, Some(0), "{name}: {}", run.stderr);
-        assert!(
-            to.tags(NAME).iter().any(|(tag, _)| tag == "1.0.0"),
-            "{name}"
-        );
-        let run = copy_demo(&author, &at(&from), "bundle:bad.tar", &[]);
+        let mut tags = to.tags(NAME).into_iter();
+        assert!(tags.any(|(tag, _)| tag == "1.0.0"), "{name}");
+        let run = copy_demo(&author, &at(&from), "bundle:bad.tar", "");
         assert_ne!(run.status, Some(0), "{name}: {}", run.stderr);
-        copy_demo(&author, &at(&from), &at(&to), &["--referrers", "none"]).succeeds();
+        copy_demo(&author, &at(&from), &at(&to), "--referrers none").succeeds();
     }
     // A list that names itself, its subject and what is not there.
     from.repository(NAME, |content| {
@@ -363,23 +318,14 @@ fn hostile_lists_end() {
         let entry = |digest: &str, size: usize| json!({"mediaType": MANIFEST, "digest": digest, "size": size});
         let index_entry = json!({"mediaType": INDEX, "digest": index, "size": content.manifests[&index].bytes.len()});
         let absent = entry(&digest(b"absent"), 6);
-        let entries = put(content, INDEX, &json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": [index_entry, absent]}));
+        let entries = put_index(content, json!([index_entry, absent]));
         content.tag(&list(&index), &entries);
         content.tag(&list(&entries), &entries);
     });
     let to = registry(false);
-    copy(
-        &author,
-        &at(&from),
-        &at(&to),
-        &["acme/demo", "--plain-http", "127.0.0.1"],
-    )
-    .succeeds();
-    assert!(
-        !to.tags(NAME)
-            .iter()
-            .any(|(tag, _)| tag.starts_with("sha256-"))
-    );
+    copy_demo(&author, &at(&from), &at(&to), "").succeeds();
+    let mut tags = to.tags(NAME).into_iter();
+    assert!(!tags.any(|(tag, _)| tag.starts_with("sha256-")));
 }
 
 /// What `oras attach` and both kinds of `cosign sign` write is found again in every store on the way from one registry to another.
@@ -394,10 +340,10 @@ fn other_tools_find_what_was_copied() {
     author.scene = author.scene.env("COSIGN_PASSWORD", "secret");
     author.with_pushed();
     let at = |one: &Foreign| format!("{}/{{namespace}}/{{type}}", one.host());
-    copy_demo(&author, "oci-layout:store", &at(&from), &[]).succeeds();
+    copy_demo(&author, FROM, &at(&from), "").succeeds();
     let tool = |program: &str, arguments: &str| {
-        let words: Vec<&str> = arguments.split(' ').collect();
-        run(&author.scene, &author.scene.path(""), program, &words).succeeds()
+        let words = arguments.split(' ');
+        run(&author.scene, &author.scene.path(""), program, words).succeeds()
     };
     author.scene.write("sbom.json", "{}");
     let named = format!("{}/{NAME}", from.host());
@@ -415,9 +361,9 @@ fn other_tools_find_what_was_copied() {
             &format!("sign --yes {options} --new-bundle-format={form} {named}@sha256:{digest}"),
         );
     }
-    copy_demo(&author, &at(&from), LAYOUT, &[]).succeeds();
-    copy_demo(&author, LAYOUT, "bundle:all.tar", &[]).succeeds();
-    copy_demo(&author, "bundle:all.tar", &at(&to), &[]).succeeds();
+    copy_demo(&author, &at(&from), LAYOUT, "").succeeds();
+    copy_demo(&author, LAYOUT, "bundle:all.tar", "").succeeds();
+    copy_demo(&author, "bundle:all.tar", &at(&to), "").succeeds();
     let discover = |at: &str| {
         let found = tool("oras", &format!("discover --format json {at}")).stdout;
         let found: Value = serde_json::from_str(&found).unwrap();
@@ -445,22 +391,12 @@ fn other_tools_find_what_was_copied() {
 /// What is attached to one version spoils neither the bundle nor the other versions, even if it has bytes of theirs.
 #[test]
 fn a_bundle_has_the_other_versions() {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     ReleaseFolder::new("demo", "2.0.0")
         .platform("linux_amd64")
         .write(&author.scene.path("dist2"));
-    let push = [
-        "push",
-        "dist2",
-        "--provider",
-        "acme/demo",
-        "--key",
-        "acme.asc",
-        "--to",
-        "oci-layout:store",
-    ];
-    author.tfoci(&push).succeeds();
+    let push = "push dist2 --provider acme/demo --key acme.asc --to oci-layout:store";
+    author.line(push).succeeds();
     let layout = author.repository("");
     let [first, second] = ["1.0.0", "2.0.0"].map(|tag| tamper::tagged(&layout, tag));
     let package = tamper::document(&layout, &second)["manifests"][0].clone();
@@ -481,21 +417,16 @@ fn a_bundle_has_the_other_versions() {
         let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": SPDX, "layers": [layer], "subject": first});
         let entry = tamper::put(&layout, MANIFEST, manifest.to_string().as_bytes());
         tamper::tags(&layout, |tags| tags.push(entry));
-        let run = copy_demo(
-            &author,
-            "oci-layout:store",
-            "bundle:some.tar",
-            &["--overwrite"],
-        );
+        let run = copy_demo(&author, FROM, "bundle:some.tar", "--overwrite");
         assert_eq!(run.status == Some(0), is_good, "{layer}: {}", run.stderr);
-        let list = ["versions", "acme/demo", "--from", "bundle:some.tar"];
-        let listed = author.tfoci(&list).succeeds().stdout;
+        let list = "versions acme/demo --from bundle:some.tar";
+        let listed = author.line(list).succeeds().stdout;
         assert_eq!(listed.lines().count(), 1 + usize::from(is_good), "{layer}");
         let back = format!(
             "oci-layout:back-{}",
             &digest(layer.to_string().as_bytes())[7..]
         );
-        copy_demo(&author, "bundle:some.tar", &back, &[]).succeeds();
+        copy_demo(&author, "bundle:some.tar", &back, "").succeeds();
     }
 }
 
@@ -508,28 +439,19 @@ fn a_signature_may_be_in_several_parts() {
     let folder = folder.package("linux_amd64", &[("terraform-provider-demo_v1.1.0", &noise)]);
     folder.write(&author.scene.path("large"));
     let at_source = at(&from);
-    let push = [
-        "push",
-        "large",
-        "--provider",
-        "acme/demo",
-        "--key",
-        "acme.asc",
-        "--to",
-        &at_source,
-    ];
-    let network = ["--plain-http", "127.0.0.1"];
-    author.tfoci(&[&push[..], &network].concat()).succeeds();
+    let push = format!("push large --provider acme/demo --key acme.asc --to {at_source}");
+    let network = "--plain-http 127.0.0.1";
+    author.line(format!("{push} {network}")).succeeds();
     from.repository(NAME, |content| {
         let index = content.resolve("1.0.0").unwrap();
         let signature = attach(content, None, COSIGN, &"s".repeat(700 << 10));
         content.tag(&format!("{}.sig", list(&index)), &signature);
         content.tag("2.0.0", &index);
     });
-    copy_demo(&author, &at_source, "bundle:set.tar", &["--split", "1MiB"]).succeeds();
+    copy_demo(&author, &at_source, "bundle:set.tar", "--split 1MiB").succeeds();
     assert!(author.scene.path("set.tar.003").exists());
-    let versions = ["versions", "acme/demo", "--from", "bundle:set.tar"];
-    let listed = author.tfoci(&versions).succeeds().stdout;
+    let versions = "versions acme/demo --from bundle:set.tar";
+    let listed = author.line(versions).succeeds().stdout;
     assert_eq!(listed.lines().count(), 3, "{listed}");
-    copy_demo(&author, "bundle:set.tar", "oci-layout:whole", &[]).succeeds();
+    copy_demo(&author, "bundle:set.tar", "oci-layout:whole", "").succeeds();
 }

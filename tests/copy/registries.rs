@@ -1,23 +1,17 @@
 use std::fs;
 
-use super::{NAME, PROVIDER, at, between, blobs, copy, copy_demo, exported, filled};
+use super::{
+    FROM, NAME, PROVIDER, TO, assert_same, at, between, blobs, copy, copy_demo, exported, filled,
+};
 use crate::support::author::Author;
-use crate::support::judge;
 use crate::support::layout_of_registry::import;
 use crate::support::registry::{Access, Personality, Registry, Setup, matching};
 
-/// An author whose release is in `store`.
-fn pushed() -> Author {
-    let author = Author::new();
-    author.with_pushed();
-    author
-}
-
 #[test]
 fn from_a_layout_into_a_registry() {
-    let author = pushed();
+    let author = Author::pushed();
     let registry = Registry::plain();
-    let run = copy_demo(&author, "oci-layout:store", &at(&registry), &[]).succeeds();
+    let run = copy_demo(&author, FROM, &at(&registry), "").succeeds();
     let run = between(run, "[NONE]", registry.host());
     let digest = author.tagged("1.0.0").unwrap();
     assert_eq!(
@@ -35,18 +29,17 @@ fn from_a_layout_into_a_registry() {
 
 #[test]
 fn from_a_registry_into_a_layout() {
-    let author = pushed();
+    let author = Author::pushed();
     let registry = filled(&author);
-    copy_demo(&author, &at(&registry), "oci-layout:other", &[]).succeeds();
-    let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
-    assert_eq!(store, other);
+    copy_demo(&author, &at(&registry), TO, "").succeeds();
+    assert_same(&author);
 }
 
 #[test]
 fn from_one_registry_into_another() {
-    let author = pushed();
+    let author = Author::pushed();
     let (from, to) = (filled(&author), Registry::plain());
-    let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    let run = copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     between(run, from.host(), to.host()).says(
         "Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] embedded Copied 1 2 813 [TIME]",
     );
@@ -61,10 +54,10 @@ fn from_one_registry_into_another() {
 
 #[test]
 fn within_one_registry_blobs_are_mounted_and_never_read() {
-    let author = pushed();
+    let author = Author::pushed();
     let registry = filled(&author);
     let to = format!("{}/elsewhere/{{namespace}}/{{type}}", registry.host());
-    let run = copy_demo(&author, &at(&registry), &to, &[]).succeeds();
+    let run = copy_demo(&author, &at(&registry), &to, "").succeeds();
     run.says("Copied registry.opentofu.org/acme/demo 1.0.0 2 signed [ACME ID] embedded Copied 1 2 0 2 [TIME]");
     assert_eq!(registry.count(matching("PUT", "/blobs/")), 0);
     // The documents of the evidence, which are read to verify it.
@@ -77,13 +70,13 @@ fn within_one_registry_blobs_are_mounted_and_never_read() {
 
 #[test]
 fn a_registry_that_does_not_mount_gets_the_bytes() {
-    let author = pushed();
+    let author = Author::pushed();
     let registry = Setup::of(Personality::Plain)
         .quirks(|quirks| quirks.mounts = false)
         .start();
     import(&author.repository(""), &registry, NAME);
     let to = format!("{}/elsewhere/{{namespace}}/{{type}}", registry.host());
-    let run = copy_demo(&author, &at(&registry), &to, &[]).succeeds();
+    let run = copy_demo(&author, &at(&registry), &to, "").succeeds();
     run.says("Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] embedded Copied 1 2 813 [TIME]");
     assert_eq!(
         exported(&author, &registry, "elsewhere/acme/demo"),
@@ -93,7 +86,7 @@ fn a_registry_that_does_not_mount_gets_the_bytes() {
 
 #[test]
 fn each_registry_gets_its_own_password() {
-    let author = pushed();
+    let author = Author::pushed();
     let [from, to] = [Personality::Quay, Personality::Ecr]
         .map(|personality| Setup::of(personality).create(NAME).start());
     import(&author.repository(""), &from, NAME);
@@ -110,8 +103,8 @@ fn each_registry_gets_its_own_password() {
         from.host(): {"auth": auth(&from)}, to.host(): {"auth": auth(&to)},
     }});
     author.scene.write("auth.json", file.to_string());
-    let found = ["--authfile", "auth.json"];
-    copy_demo(&author, &at(&from), &at(&to), &found).succeeds();
+    let found = "--authfile auth.json";
+    copy_demo(&author, &at(&from), &at(&to), found).succeeds();
     assert_eq!(exported(&author, &to, NAME), blobs(&author.repository("")));
     from.assert_no_leaks();
     to.assert_no_leaks();
@@ -119,25 +112,25 @@ fn each_registry_gets_its_own_password() {
 
 #[test]
 fn a_registry_that_refuses_writes_is_named() {
-    let author = pushed();
+    let author = Author::pushed();
     let (from, to) = (
         filled(&author),
         Setup::of(Personality::Plain)
             .access(Access::of(Personality::Quay))
             .start(),
     );
-    let run = copy_demo(&author, &at(&from), &at(&to), &[]);
+    let run = copy_demo(&author, &at(&from), &at(&to), "");
     let run = between(run.exits(1), from.host(), to.host()).without_result();
     run.says("error registry.opentofu.org/acme/demo [TO]/acme/demo [TO] 401");
 }
 
 #[test]
 fn a_source_registry_without_a_catalog_needs_addresses() {
-    let author = pushed();
+    let author = Author::pushed();
     let from = filled(&author);
     let template = format!("{}/{{hostname}}/{{namespace}}/{{type}}", from.host());
-    let plain = ["--plain-http", "127.0.0.1"];
-    let run = copy(&author, &template, "oci-layout:other", &plain).exits(1);
+    let plain = "--plain-http 127.0.0.1";
+    let run = copy(&author, &template, TO, plain).exits(1);
     between(run, from.host(), "[NONE]")
         .says("error [FROM]/{hostname}/{namespace}/{type} http://[FROM]/v2/_catalog 404");
 }
@@ -145,9 +138,9 @@ fn a_source_registry_without_a_catalog_needs_addresses() {
 /// A transfer through an air gap changes no byte.
 #[test]
 fn through_a_disk_from_one_registry_into_another() {
-    let author = pushed();
+    let author = Author::pushed();
     let (from, to) = (filled(&author), Registry::plain());
-    copy_demo(&author, &at(&from), "oci-layout:disk", &[]).succeeds();
+    copy_demo(&author, &at(&from), "oci-layout:disk", "").succeeds();
     let disk = author.scene.path("disk").join(PROVIDER);
     fs::rename(author.scene.path("disk"), author.scene.path("carried")).unwrap();
     assert!(!disk.exists());
@@ -155,7 +148,7 @@ fn through_a_disk_from_one_registry_into_another() {
         &author,
         "oci-layout:carried",
         &at(&to),
-        &["--plain-http", "127.0.0.1"],
+        "--plain-http 127.0.0.1",
     )
     .succeeds();
     assert_eq!(from.tags(NAME), to.tags(NAME));

@@ -2,14 +2,12 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::copy;
+use super::{FROM, TO, assert_same, copy};
 use crate::support::author::Author;
 use crate::support::judge;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
 
-const FROM: &str = "oci-layout:store";
-const TO: &str = "oci-layout:other";
 const HOST: &str = "registry.opentofu.org/acme";
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
 
@@ -27,18 +25,15 @@ fn filled() -> Author {
             .into_iter()
             .fold(ReleaseFolder::new(name, version), ReleaseFolder::platform)
             .write(&author.scene.path(&dist));
-        let provider = format!("acme/{name}");
-        let push = ["push", &dist, "--provider", &provider, "--to", FROM];
-        author
-            .tfoci(&[&push[..], &["--key", "acme.asc"]].concat())
-            .succeeds();
+        let push = format!("push {dist} --provider acme/{name} --to {FROM} --key acme.asc");
+        author.line(push).succeeds();
     }
     author
 }
 
 /// `TYPE VERSION STATUS` of each version of a report, and its platforms.
 fn outcomes(run: &Run) -> Vec<String> {
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = run.json();
     let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
     let outcome = |one: &Value| {
         let provider = text(&one["provider"]);
@@ -53,8 +48,8 @@ fn outcomes(run: &Run) -> Vec<String> {
     providers.iter().map(outcome).collect()
 }
 
-fn copy_json(author: &Author, more: &[&str]) -> Run {
-    copy(author, FROM, TO, &[more, &["--format", "json"]].concat())
+fn copy_json(author: &Author, more: impl AsRef<str>) -> Run {
+    copy(author, FROM, TO, format!("{} --format json", more.as_ref()))
 }
 
 fn zh(author: &Author, name: &str, version: &str, platform: &str) -> String {
@@ -96,8 +91,8 @@ fn a_mirror_file_selects_as_it_does_for_a_mirror() {
     let author = filled();
     author.scene.write("plans/mirror.toml", FILE);
     author.scene.write("plans/trust.toml", TRUST);
-    let asked = ["--file", "plans/mirror.toml", "--require-pinned"];
-    let run = copy_json(&author, &asked).succeeds();
+    let asked = "--file plans/mirror.toml --require-pinned";
+    let run = copy_json(&author, asked).succeeds();
     assert_eq!(
         outcomes(&run),
         [
@@ -108,8 +103,8 @@ fn a_mirror_file_selects_as_it_does_for_a_mirror() {
     );
     assert!(run.stderr.contains("(pinned)"), "{}", run.stderr);
     // Addresses are copied too, with all of their versions, and each version once.
-    let more = [&asked[..], &["acme/one"]].concat();
-    let run = copy_json(&author, &more).succeeds();
+    let more = format!("{asked} acme/one");
+    let run = copy_json(&author, more).succeeds();
     assert_eq!(
         outcomes(&run),
         [
@@ -119,16 +114,15 @@ fn a_mirror_file_selects_as_it_does_for_a_mirror() {
             "two 1.0.0 present darwin_arm64 linux_amd64",
         ]
     );
-    let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
-    assert_eq!(store, other);
+    assert_same(&author);
 }
 
 #[test]
 fn the_trust_file_of_a_mirror_file_has_to_exist() {
     let author = filled();
     author.scene.write("plans/mirror.toml", FILE);
-    let asked = ["--file", "plans/mirror.toml"];
-    copy(&author, FROM, TO, &asked)
+    let asked = "--file plans/mirror.toml";
+    copy(&author, FROM, TO, asked)
         .exits(1)
         .without_result()
         .says("error plans/trust.toml 2");
@@ -136,13 +130,13 @@ fn the_trust_file_of_a_mirror_file_has_to_exist() {
         "plans/trust.toml",
         TRUST.replace("acme.asc", "stranger.asc"),
     );
-    copy(&author, FROM, TO, &asked).exits(3);
+    copy(&author, FROM, TO, asked).exits(3);
     // The command line takes precedence.
     author
         .scene
         .write("trust.toml", TRUST.replace("../acme.asc", "acme.asc"));
-    let more = [&asked[..], &["--trust", "trust.toml", "-q"]].concat();
-    copy(&author, FROM, TO, &more).succeeds();
+    let more = format!("{asked} --trust trust.toml -q");
+    copy(&author, FROM, TO, more).succeeds();
 }
 
 const PLATFORM_FILE: &str = r#"
@@ -158,20 +152,20 @@ constraints = "1.0.0"
 fn the_platforms_of_a_mirror_file_need_a_new_index() {
     let author = filled();
     author.scene.write("mirror.toml", PLATFORM_FILE);
-    let asked = ["--file", "mirror.toml"];
-    copy(&author, FROM, TO, &asked).succeeds().says(
+    let asked = "--file mirror.toml";
+    copy(&author, FROM, TO, asked).succeeds().says(
         "Warning registry.opentofu.org/acme/one 1.0.0 windows_amd64 Warning registry.opentofu.org/acme/one 1.0.0 darwin_arm64 Copied registry.opentofu.org/acme/one 1.0.0 2 signed [ACME ID] embedded Copied 1 2 0 2 [TIME]",
     );
-    let fewer = ["--file", "mirror.toml", "--rebuild-index"];
+    let fewer = "--file mirror.toml --rebuild-index";
     let to = "oci-layout:fewer";
-    copy(&author, FROM, to, &fewer).succeeds().says(
+    copy(&author, FROM, to, fewer).succeeds().says(
         "Warning registry.opentofu.org/acme/one 1.0.0 windows_amd64 Copied registry.opentofu.org/acme/one 1.0.0 1 signed [ACME ID] embedded Copied 1 1 0 1 [TIME]",
     );
     assert_eq!(judge::installs(&author.scene.path("fewer")).len(), 1);
     // No wanted platform remains.
     let none = PLATFORM_FILE.replace("\"linux_amd64\", ", "");
     author.scene.write("mirror.toml", none);
-    for more in [&asked[..], &fewer] {
+    for more in [asked, fewer] {
         let run = copy(&author, FROM, "oci-layout:none", more).exits(1);
         run.says("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one oci-layout:none/registry.opentofu.org/acme/one windows_amd64 darwin_arm64 linux_amd64");
     }
@@ -188,7 +182,7 @@ fn a_table_without_a_match_fails_alone() {
     ];
     let tables = tables.map(|text| format!("[[provider]]\naddress = \"{HOST}/{text}\"\n"));
     author.scene.write("mirror.toml", tables.concat());
-    let run = copy_json(&author, &["--file", "mirror.toml"]).exits(1);
+    let run = copy_json(&author, "--file mirror.toml").exits(1);
     assert_eq!(
         outcomes(&run),
         [
@@ -207,18 +201,18 @@ fn exactly_what_is_locked_is_copied() {
     let hashes = PLATFORMS.map(|platform| zh(&author, "one", "1.0.0", platform));
     lock(&author, "one", "1.0.0", &hashes);
     // A lock file satisfies `--require-pinned`.
-    let asked = ["--from-lock", ".", "--require-pinned"];
-    copy(&author, FROM, TO, &asked).succeeds().says(
+    let asked = "--from-lock . --require-pinned";
+    copy(&author, FROM, TO, asked).succeeds().says(
         "Copied registry.opentofu.org/acme/one 1.0.0 2 signed [ACME ID] lock Copied 1 2 0 2 [TIME]",
     );
-    copy(&author, FROM, TO, &["--from-lock", ".terraform.lock.hcl"])
+    copy(&author, FROM, TO, "--from-lock .terraform.lock.hcl")
         .succeeds()
         .says(
             "Present registry.opentofu.org/acme/one 1.0.0 2 signed [ACME ID] lock Copied 2 [TIME]",
         );
     // It does not for versions that it does not lock.
-    let more = [&asked[..], &["acme/one@2.0.0"]].concat();
-    let run = copy_json(&author, &more).exits(2);
+    let more = format!("{asked} acme/one@2.0.0");
+    let run = copy_json(&author, more).exits(2);
     let all = [
         "one 1.0.0 present darwin_arm64 linux_amd64",
         "one none failed",
@@ -232,17 +226,17 @@ fn other_packages_than_the_locked_ones_are_refused() {
     let linux = zh(&author, "one", "1.0.0", "linux_amd64");
     let darwin = zh(&author, "one", "1.0.0", "darwin_arm64");
     lock(&author, "one", "1.0.0", std::slice::from_ref(&linux));
-    let asked = ["--from-lock", "."];
-    copy(&author, FROM, TO, &asked).exits(3).without_result().says(&format!("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one oci-layout:other/registry.opentofu.org/acme/one darwin_arm64 expected {linux} received {darwin} /.terraform.lock.hcl"));
+    let asked = "--from-lock .";
+    copy(&author, FROM, TO, asked).exits(3).without_result().says(&format!("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one oci-layout:other/registry.opentofu.org/acme/one darwin_arm64 expected {linux} received {darwin} /.terraform.lock.hcl"));
     assert!(!author.scene.path("other").exists());
-    let more = ["--rebuild-index", "--platform", "linux_amd64"];
-    copy(&author, FROM, TO, &[&asked[..], &more].concat()).succeeds();
+    let more = "--rebuild-index --platform linux_amd64";
+    copy(&author, FROM, TO, format!("{asked} {more}")).succeeds();
     assert_eq!(judge::installs(&author.scene.path("other")).len(), 1);
     // The store has the locked version with other content.
     lock(&author, "one", "2.0.0", &[linux]);
-    copy(&author, FROM, TO, &asked).exits(3);
+    copy(&author, FROM, TO, asked).exits(3);
     lock(&author, "one", "3.0.0", &[darwin]);
-    let run = copy(&author, FROM, TO, &asked).exits(1);
+    let run = copy(&author, FROM, TO, asked).exits(1);
     run.says(
         "error registry.opentofu.org/acme/one 3.0.0 2.0.0 1.1.0-rc.1 1.0.0 /.terraform.lock.hcl",
     );
@@ -252,7 +246,7 @@ fn other_packages_than_the_locked_ones_are_refused() {
 fn an_empty_lock_file_does_not_select_everything() {
     let author = filled();
     fs::write(author.scene.path(".terraform.lock.hcl"), "").unwrap();
-    copy(&author, FROM, TO, &["--from-lock", "."])
+    copy(&author, FROM, TO, "--from-lock .")
         .succeeds()
         .without_result()
         .says("Warning /.terraform.lock.hcl Copied [TIME]");

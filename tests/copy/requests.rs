@@ -14,7 +14,7 @@ fn pushed() -> Author {
         .platform("darwin_arm64")
         .package("linux_amd64", &[("terraform-provider-demo_v1.0.0", &noise)])
         .write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
+    author.push("").succeeds();
     author
 }
 
@@ -28,7 +28,7 @@ fn digest_of(author: &Author, platform: &str) -> String {
 fn a_copy_with_nothing_to_do_sends_few_requests() {
     let author = pushed();
     let (from, to) = (filled(&author), filled(&author));
-    let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    let run = copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     run.says("Present registry.opentofu.org/acme/demo 1.0.0 Copied 2 [TIME]");
     let sent = |registry: &Registry| {
         let seen = registry.seen().into_iter();
@@ -53,7 +53,7 @@ fn a_copy_with_nothing_to_do_sends_few_requests() {
 fn each_object_is_read_once_and_sent_once() {
     let author = pushed();
     let (from, to) = (filled(&author), Registry::plain());
-    copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     // The lists of tags and referrers; index, evidence and two manifests; two zips and three documents.
     assert_eq!(from.count(matching("GET", "/manifests/")), 4);
     assert_eq!(from.count(matching("GET", "/blobs/")), 5);
@@ -70,7 +70,7 @@ fn a_cut_download_is_resumed() {
     let (from, to) = (filled(&author), Registry::plain());
     let zip = digest_of(&author, "linux_amd64");
     from.fault(1, matching("GET", &zip), Fault::cut_body(100 << 10));
-    copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     let again = |seen: &crate::support::registry::Seen| {
         seen.path.contains(&zip) && seen.header("range").is_some()
     };
@@ -86,7 +86,7 @@ fn wrong_bytes_are_not_copied() {
     let (from, to) = (filled(&author), Registry::plain());
     let zip = digest_of(&author, "linux_amd64");
     from.always(matching("GET", &zip), Fault::wrong_bytes());
-    let run = copy_demo(&author, &at(&from), &at(&to), &[]).exits(3);
+    let run = copy_demo(&author, &at(&from), &at(&to), "").exits(3);
     let run = between(run, from.host(), to.host()).without_result();
     run.says(&format!("error {PROVIDER} 1.0.0 linux_amd64 [FROM]/{NAME} [TO]/{NAME} {zip} expected {zip} received sha256:f914b7a188efab02eadc0b59787ae7abda5d2e3eedbfdc220e9f8fef136e0625"
     ));
@@ -102,7 +102,7 @@ fn a_missing_package_is_reported_as_the_sources_failure() {
     let (from, to) = (filled(&author), Registry::plain());
     let zip = digest_of(&author, "linux_amd64");
     from.repository(NAME, |held| held.blobs.remove(&zip));
-    let run = copy_demo(&author, &at(&from), &at(&to), &[]).exits(1);
+    let run = copy_demo(&author, &at(&from), &at(&to), "").exits(1);
     let run = between(run, from.host(), to.host()).without_result();
     run.says(&format!(
         "error {PROVIDER} 1.0.0 linux_amd64 [FROM]/{NAME} [TO]/{NAME} {zip}"
@@ -118,7 +118,7 @@ fn a_missing_manifest_stops_the_copy_before_the_first_write() {
     let index: serde_json::Value = author.document("1.0.0");
     let entry = index["manifests"][1]["digest"].as_str().unwrap().to_owned();
     from.repository(NAME, |held| held.manifests.remove(&entry));
-    let run = copy_demo(&author, &at(&from), &at(&to), &[]).exits(1);
+    let run = copy_demo(&author, &at(&from), &at(&to), "").exits(1);
     between(run, from.host(), to.host()).says(&format!(
         "error {PROVIDER} 1.0.0 [FROM]/{NAME} [TO]/{NAME} {entry}"
     ));
@@ -134,7 +134,7 @@ fn the_next_run_finishes_an_interrupted_copy() {
     for nth in 1.. {
         let to = Registry::plain();
         to.fault(nth, |_| true, Fault::denied());
-        let first = copy_demo(&author, &at(&from), &at(&to), &[]);
+        let first = copy_demo(&author, &at(&from), &at(&to), "");
         let is_done = to.count(|seen| seen.status == Some(403)) == 0;
         if is_done {
             assert!(nth > 15, "{nth}");
@@ -147,7 +147,7 @@ fn the_next_run_finishes_an_interrupted_copy() {
         }
         let arrived = to.repository(NAME, |held| held.blobs.len());
         let last = to.seen().iter().map(|seen| seen.connection).max();
-        copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+        copy_demo(&author, &at(&from), &at(&to), "").succeeds();
         assert_eq!(exported(&author, &to, NAME), whole, "{nth}");
         assert_eq!(from.tags(NAME), to.tags(NAME), "{nth}");
         // An upload that was unfinished when the first run ended may have completed since.
@@ -162,25 +162,22 @@ fn the_next_run_finishes_an_interrupted_copy() {
 fn a_version_pushed_during_the_copy_is_merged_into() {
     let author = pushed();
     let (from, to) = (filled(&author), Registry::plain());
-    let rival = Author::new();
-    ReleaseFolder::new("demo", "1.0.0")
-        .platform("darwin_arm64")
-        .platform("windows_amd64")
-        .write(&rival.scene.path("dist"));
-    rival.push(&["--platform", "darwin_arm64"]).succeeds();
+    let rival = Author::of(
+        ReleaseFolder::new("demo", "1.0.0")
+            .platform("darwin_arm64")
+            .platform("windows_amd64"),
+    );
+    rival.push("--platform darwin_arm64").succeeds();
     let listed = matching("GET", "/tags/list");
     to.fault(1, listed, Fault::body(r#"{"name":"acme/demo","tags":[]}"#));
     import(&rival.repository(""), &to, NAME);
-    copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     let directory = author.scene.path("merged");
     export(&to, NAME, &directory);
     assert_eq!(judge::installs(&directory).len(), 2);
-    let pinned = format!(
-        "acme/demo --exact-repository --platform all --into mirror --from oci-layout:{}",
-        directory.display()
-    );
-    let install: Vec<&str> = ["install"].into_iter().chain(pinned.split(' ')).collect();
-    author.tfoci(&install).succeeds();
+    let from = directory.display();
+    let named = "acme/demo --exact-repository --platform all --into mirror --from oci-layout:";
+    author.line(format!("install {named}{from}")).succeeds();
 }
 
 /// A registry keeps the bytes of a digest, so only what is missing can be uploaded again.
@@ -194,9 +191,8 @@ fn a_replacement_restores_what_a_registry_lost_and_reports_what_it_damaged() {
     restores_and_reports(&author, &digest_of(&author, "linux_amd64"), "package");
     let to = restores_and_reports(&author, &sums, "evidence");
     let from = at(&to);
-    let inspect = ["inspect", PROVIDER, "--plain-http", "127.0.0.1", "--from"];
-    let inspect = inspect.iter().copied().chain([from.as_str()]);
-    let run = author.scene.tfoci(inspect).exits(3);
+    let inspect = format!("inspect {PROVIDER} --plain-http 127.0.0.1 --from {from}");
+    let run = author.line(inspect).exits(3);
     run.says(&format!("error {PROVIDER} 1.0.0 {sums}"));
 }
 
@@ -217,10 +213,10 @@ fn a_replacement_reports_a_damaged_manifest_of_a_registry() {
         for path in [&digest, &format!("manifests/{tag}")] {
             to.always(matching("GET", path), Fault::wrong_bytes());
         }
-        let run = copy_demo(&author, &at(&from), &at(&to), &["--existing", "replace"]);
+        let run = copy_demo(&author, &at(&from), &at(&to), "--existing replace");
         run.exits(3).without_result();
-        let more = ["--plain-http", "127.0.0.1", "--existing", "replace"];
-        let run = author.push_to(&at(&to), &more).exits(3).without_result();
+        let more = "--plain-http 127.0.0.1 --existing replace";
+        let run = author.push_to(&at(&to), more).exits(3).without_result();
         let damaged = format!("sha256:{digest} ");
         assert!(run.stderr.contains(&damaged), "{tag}: {}", run.stderr);
     }
@@ -229,28 +225,28 @@ fn a_replacement_reports_a_damaged_manifest_of_a_registry() {
 #[track_caller]
 fn restores_and_reports(author: &Author, blob: &str, what: &str) -> Registry {
     let (from, to) = (filled(author), filled(author));
-    let replace = ["--existing", "replace"];
-    let copies = |more: &[&str]| {
+    let replace = "--existing replace";
+    let copies = |more: &str| {
         let run = copy_demo(author, &at(&from), &at(&to), more);
         between(run, from.host(), to.host())
     };
     let pushes = || {
-        let more = [&["--plain-http", "127.0.0.1"], &replace[..]].concat();
-        let run = author.push_to(&at(&to), &more);
+        let more = format!("--plain-http 127.0.0.1 {replace}");
+        let run = author.push_to(&at(&to), more);
         between(run, from.host(), to.host())
     };
     let both: [(&str, &dyn Fn() -> Run); 2] =
-        [("[FROM]/acme/demo", &|| copies(&replace)), ("", &pushes)];
+        [("[FROM]/acme/demo", &|| copies(replace)), ("", &pushes)];
     for (_, restores) in both {
         to.repository(NAME, |held| held.blobs.remove(blob));
         restores().succeeds();
         assert!(to.repository(NAME, |held| held.blobs.contains_key(blob)));
     }
     to.always(matching("GET", blob), Fault::wrong_bytes());
-    copies(&[]).succeeds();
+    copies("").succeeds();
     // Neither is what it uploads taken for granted.
     to.repository(NAME, |held| held.blobs.remove(blob));
-    copies(&replace).exits(3);
+    copies(replace).exits(3);
     for (from, reports) in both {
         reports().exits(3).without_result().says(&format!(
             "error {PROVIDER} 1.0.0 [TO]/{NAME} {from} {what} {blob} expected {blob} received"

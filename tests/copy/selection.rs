@@ -2,14 +2,11 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{copy, copy_demo};
+use super::{FROM, TO, assert_same, copy, copy_demo};
 use crate::support::author::Author;
 use crate::support::judge;
 use crate::support::release::ReleaseFolder;
 use crate::support::testdata;
-
-const FROM: &str = "oci-layout:store";
-const TO: &str = "oci-layout:other";
 
 /// A store with `one` 1.0.0, 1.1.0-rc.1 and 2.0.0, and `two` 1.0.0.
 fn filled() -> Author {
@@ -20,19 +17,17 @@ fn filled() -> Author {
         ("one", "2.0.0"),
         ("two", "1.0.0"),
     ] {
-        let _none = fs::remove_dir_all(author.scene.path("dist"));
-        let release = ReleaseFolder::new(name, version).platform("linux_amd64");
-        release.write(&author.scene.path("dist"));
+        author.releases(ReleaseFolder::new(name, version).platform("linux_amd64"));
         let provider = format!("acme/{name}");
-        author.push(&["--provider", &provider]).succeeds();
+        author.push(format!("--provider {provider}")).succeeds();
     }
     author
 }
 
 /// `TYPE VERSION` of each that was copied.
-fn copied(author: &Author, more: &[&str]) -> Vec<String> {
-    let run = copy(author, FROM, TO, &[more, &["--format", "json"]].concat()).succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+fn copied(author: &Author, more: &str) -> Vec<String> {
+    let run = copy(author, FROM, TO, format!("{more} --format json")).succeeds();
+    let document = run.json();
     let providers = document["providers"].as_array().unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     providers
@@ -49,34 +44,30 @@ fn copied(author: &Author, more: &[&str]) -> Vec<String> {
 fn without_addresses_all_versions_are_copied_with_pre_releases() {
     let author = filled();
     assert_eq!(
-        copied(&author, &[]),
+        copied(&author, ""),
         ["one 1.0.0", "one 1.1.0-rc.1", "one 2.0.0", "two 1.0.0"]
     );
-    let [store, other] = ["store", "other"].map(|name| judge::tree(&author.scene.path(name)));
-    assert_eq!(store, other);
+    assert_same(&author);
 }
 
 #[test]
 fn an_address_selects_all_of_its_versions() {
     let all = ["one 1.0.0", "one 1.1.0-rc.1", "one 2.0.0"];
-    assert_eq!(copied(&filled(), &["acme/one"]), all);
+    assert_eq!(copied(&filled(), "acme/one"), all);
 }
 
 #[test]
 fn constraints_narrow_and_admit_pre_releases_only_by_name() {
     let author = filled();
     assert_eq!(
-        copied(&author, &["acme/one@>= 1.0"]),
+        copied(&author, "acme/one@>=1.0"),
         ["one 1.0.0", "one 2.0.0"]
     );
-    assert_eq!(copied(&author, &["acme/one@< 2.0"]), ["one 1.0.0"]);
-    assert_eq!(
-        copied(&author, &["acme/one@1.1.0-rc.1"]),
-        ["one 1.1.0-rc.1"]
-    );
-    let run = copy(&author, FROM, TO, &["acme/one@>= 3.0"]).exits(1);
+    assert_eq!(copied(&author, "acme/one@<2.0"), ["one 1.0.0"]);
+    assert_eq!(copied(&author, "acme/one@1.1.0-rc.1"), ["one 1.1.0-rc.1"]);
+    let run = copy(&author, FROM, TO, "acme/one@>=3.0").exits(1);
     run.without_result()
-        .says("error registry.opentofu.org/acme/one >= 3.0 2.0.0 1.1.0-rc.1 1.0.0");
+        .says("error registry.opentofu.org/acme/one >=3.0 2.0.0 1.1.0-rc.1 1.0.0");
 }
 
 #[test]
@@ -90,17 +81,12 @@ fn one_failure_does_not_stop_the_others_and_the_gravest_sets_the_exit_code() {
     let mut bytes = fs::read(author.scene.path(&path)).unwrap();
     bytes[40] ^= 1;
     fs::write(author.scene.path(&path), bytes).unwrap();
-    let asked = ["acme/none", "acme/one", "acme/two"];
-    let run = copy(&author, FROM, TO, &asked).exits(3);
+    let asked = "acme/none acme/one acme/two";
+    let run = copy(&author, FROM, TO, asked).exits(3);
     assert_eq!(run.stdout.lines().count(), 3, "{}", run.stdout);
     run.says("error registry.opentofu.org/acme/none error registry.opentofu.org/acme/one 2.0.0 linux_amd64 oci-layout:store/registry.opentofu.org/acme/one oci-layout:other/registry.opentofu.org/acme/one sha256:9a6bbfe9e50de4fcac99e350bd8378c8296419e940d41117899bbf10b298d058 expected sha256:9a6bbfe9e50de4fcac99e350bd8378c8296419e940d41117899bbf10b298d058 received sha256:4a51571b886922872dde8faccbab4e46aa167ab62ee876efc0d41f15cf55c922");
-    let document = copy(
-        &author,
-        FROM,
-        TO,
-        &[&asked[..], &["--format", "json"]].concat(),
-    );
-    let document: Value = serde_json::from_str(&document.exits(3).stdout).unwrap();
+    let document = copy(&author, FROM, TO, format!("{asked} --format json"));
+    let document = document.exits(3).json();
     let providers = document["providers"].as_array().unwrap();
     let summary: Vec<_> = providers
         .iter()
@@ -127,10 +113,9 @@ fn one_failure_does_not_stop_the_others_and_the_gravest_sets_the_exit_code() {
 
 #[test]
 fn the_document_is_that_of_a_push() {
-    let author = Author::new();
-    author.with_pushed();
-    let run = copy(&author, FROM, TO, &["--format", "json"]).succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let author = Author::pushed();
+    let run = copy(&author, FROM, TO, "--format json").succeeds();
+    let document = run.json();
     let digest = format!("sha256:{}", author.tagged("1.0.0").unwrap());
     let package = |platform: &str, size: u64| {
         let name = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
@@ -161,14 +146,7 @@ fn the_document_is_that_of_a_push() {
 fn other_tags_are_not_copied() {
     let author = Author::new();
     let from = format!("oci-layout:{}", testdata("layouts/good-oras").display());
-    copy_demo(&author, &from, TO, &["--exact-repository"]).succeeds();
-    let arguments = [
-        "versions",
-        "acme/demo",
-        "--all",
-        "--exact-repository",
-        "--from",
-        TO,
-    ];
-    assert_eq!(author.tfoci(&arguments).succeeds().stdout, "1.0.0\n");
+    copy_demo(&author, &from, TO, "--exact-repository").succeeds();
+    let arguments = format!("versions acme/demo --all --exact-repository --from {TO}");
+    assert_eq!(author.line(arguments).succeeds().stdout, "1.0.0\n");
 }

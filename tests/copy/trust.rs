@@ -1,75 +1,60 @@
 use std::fs;
 
-use super::{PROVIDER, copy};
+use super::{FROM, PINNED, PROVIDER, TO, copy};
 use crate::support::author::Author;
 use crate::support::release::Mistake;
 
-const FROM: &str = "oci-layout:store";
-const TO: &str = "oci-layout:other";
-
-fn pushed() -> Author {
-    let author = Author::new();
-    author.with_pushed();
-    author
-}
-
 /// Whether nothing but a lock file was written.
 fn is_empty(author: &Author) -> bool {
-    let written = |name: &str| {
-        author
-            .scene
-            .path(format!("other/{PROVIDER}/{name}"))
-            .exists()
-    };
+    let layout = author.scene.path(format!("other/{PROVIDER}"));
+    let written = |name: &str| layout.join(name).exists();
     !written("index.json") && !written("blobs")
 }
 
 #[test]
 fn a_pinned_key_is_enough_for_require_pinned() {
-    let author = pushed();
-    let pinned = ["--key", "acme.asc", "--require-pinned"];
-    let run = copy(&author, FROM, TO, &pinned).succeeds();
+    let author = Author::pushed();
+    let run = copy(&author, FROM, TO, PINNED).succeeds();
     run.says(
         "Copied registry.opentofu.org/acme/demo 1.0.0 2 signed [ACME ID] pinned Copied 1 2 0 2 [TIME]",
     );
     // The existing version is checked again, since the user asked for it.
-    copy(&author, FROM, TO, &pinned).succeeds().says(
+    copy(&author, FROM, TO, PINNED).succeeds().says(
         "Present registry.opentofu.org/acme/demo 1.0.0 2 signed [ACME ID] pinned Copied 2 [TIME]",
     );
 }
 
 #[test]
 fn require_pinned_without_a_pin_is_a_usage_error() {
-    let author = pushed();
-    let run = copy(&author, FROM, TO, &["--require-pinned"]).exits(2);
+    let author = Author::pushed();
+    let run = copy(&author, FROM, TO, "--require-pinned").exits(2);
     run.says("error registry.opentofu.org/acme/demo");
     assert!(is_empty(&author));
 }
 
 #[test]
 fn a_key_that_is_not_pinned_is_refused_before_the_first_write() {
-    let author = pushed();
-    let run = copy(&author, FROM, TO, &["--key", "stranger.asc"]).exits(3);
+    let author = Author::pushed();
+    let run = copy(&author, FROM, TO, "--key stranger.asc").exits(3);
     run.says("error registry.opentofu.org/acme/demo 1.0.0 oci-layout:store/registry.opentofu.org/acme/demo oci-layout:other/registry.opentofu.org/acme/demo SHA256SUMS.sig expected [STRANGER] <else@stranger.example> --key received [ACME] <security@acme.example>");
     assert!(is_empty(&author));
-    copy(&author, FROM, TO, &[]).succeeds();
+    copy(&author, FROM, TO, "").succeeds();
     // A version that is already present is refused too.
-    copy(&author, FROM, TO, &["--key", "stranger.asc"]).exits(3);
+    copy(&author, FROM, TO, "--key stranger.asc").exits(3);
 }
 
 /// No command would install evidence that proves nothing.
 #[test]
 fn evidence_that_does_not_verify_is_refused() {
-    let author = pushed();
+    let author = Author::pushed();
     let layers = author.document("evidence-1.0.0")["layers"].clone();
-    let hex = |n: usize| layers[n]["digest"].as_str().unwrap()["sha256:".len()..].to_owned();
     // The signature's bytes are altered, so their digest differs from that in the manifest.
-    let path = author.blob(&hex(1));
+    let path = author.described(&layers[1]);
     let mut bytes = fs::read(&path).unwrap();
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     fs::write(path, bytes).unwrap();
-    let run = copy(&author, FROM, TO, &[]).exits(3).without_result();
+    let run = copy(&author, FROM, TO, "").exits(3).without_result();
     let sides = format!("({FROM}/{PROVIDER}, for {TO}/{PROVIDER}): ");
     assert!(run.stderr.contains(&sides), "{}", run.stderr);
     assert!(is_empty(&author));
@@ -78,15 +63,13 @@ fn evidence_that_does_not_verify_is_refused() {
 #[test]
 fn versions_without_evidence_are_copied_as_unverified_unless_a_policy_forbids_it() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
-    author
-        .push_unsigned(&["--allow-unsigned", "acme/*"])
-        .succeeds();
+    author.push_unsigned("--allow-unsigned acme/*").succeeds();
     author.scene.write(
         "trust.toml",
         "[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"acme.asc\"]\n",
     );
-    copy(&author, FROM, TO, &["--trust", "trust.toml"]).exits(3);
+    copy(&author, FROM, TO, "--trust trust.toml").exits(3);
     assert!(is_empty(&author));
-    let run = copy(&author, FROM, TO, &[]).succeeds();
+    let run = copy(&author, FROM, TO, "").succeeds();
     run.says("Copied registry.opentofu.org/acme/demo 1.0.0 2 checksum Copied 1 2 0 2 [TIME]");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::Barrier;
 
-use super::{NAME, at, between, copy, copy_demo, filled};
+use super::{FROM, NAME, at, between, copy, copy_demo, filled};
 use crate::support::author::{Author, two_platforms};
 use crate::support::judge;
 use crate::support::layout_of_registry::{export, import};
@@ -18,21 +18,13 @@ const ROUNDS: usize = 5;
 
 /// `store` has both platforms, and each platform has a store of its own, all with the same evidence.
 fn pushed() -> Author {
-    let author = Author::new();
-    two_platforms().write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
-    let push = [
-        "push",
-        "dist",
-        "--provider",
-        "acme/demo",
-        "--key",
-        "acme.asc",
-    ];
+    let author = Author::of(two_platforms());
+    author.push("").succeeds();
+    let push = "push dist --provider acme/demo --key acme.asc";
     for platform in PLATFORMS {
         let to = format!("oci-layout:{platform}");
-        let one = ["--platform", platform, "--to", &to];
-        author.tfoci(&[&push[..], &one].concat()).succeeds();
+        let one = format!("--platform {platform} --to {to}");
+        author.line(format!("{push} {one}")).succeeds();
     }
     author
 }
@@ -50,15 +42,15 @@ fn document(run: Run) -> Value {
 fn a_registry_that_refuses_evidence_gets_the_version_without_it() {
     let author = pushed();
     let (from, to) = (filled(&author), without_evidence());
-    let run = copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    let run = copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     let run = between(run, from.host(), to.host());
     run.says("Warning registry.opentofu.org/acme/demo 1.0.0 [TO] 400 MANIFEST_INVALID application/vnd.tfoci.evidence.v1 unverified Copied 1 2 813");
     assert_eq!(to.tags(NAME).len(), 1);
     assert_eq!(to.platforms(NAME, "1.0.0"), PLATFORMS);
     // The evidence manifest is offered again, without its documents. The version is complete.
     to.forget();
-    let json = ["--format", "json"];
-    let again = document(copy_demo(&author, &at(&from), &at(&to), &json));
+    let json = "--format json";
+    let again = document(copy_demo(&author, &at(&from), &at(&to), json));
     assert_eq!(again["providers"][0]["status"], "present");
     assert_eq!(to.count(matching("POST", "/uploads/")), 0);
 }
@@ -68,13 +60,10 @@ fn a_registry_that_refuses_evidence_gets_the_version_without_it() {
 fn a_registry_refuses_evidence_once_in_a_run() {
     let author = pushed();
     let release = crate::support::release::ReleaseFolder::new("demo", "2.0.0");
-    std::fs::remove_dir_all(author.scene.path("dist")).unwrap();
-    release
-        .platform("linux_amd64")
-        .write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
+    author.releases(release.platform("linux_amd64"));
+    author.push("").succeeds();
     let to = without_evidence();
-    let run = copy_demo(&author, "oci-layout:store", &at(&to), &[]).succeeds();
+    let run = copy_demo(&author, FROM, &at(&to), "").succeeds();
     run.says("Warning registry.opentofu.org/acme/demo evidence");
     let offered = |seen: &Seen| seen.method == "PUT" && seen.path.contains("/manifests/evidence");
     assert_eq!(to.count(offered), 1);
@@ -100,8 +89,8 @@ fn appearing(author: &Author, after: usize) -> Registry {
 fn blobs_uploaded_before_a_conflict_are_counted() {
     let author = pushed();
     let (from, to) = (filled(&author), appearing(&author, 1));
-    let json = ["--format", "json"];
-    let run = document(copy_demo(&author, &at(&from), &at(&to), &json));
+    let json = "--format json";
+    let run = document(copy_demo(&author, &at(&from), &at(&to), json));
     let provider = &run["providers"][0];
     assert_eq!(provider["status"], "updated");
     assert_eq!(provider["packages"][1]["platform"], "linux_amd64");
@@ -116,7 +105,7 @@ fn blobs_uploaded_before_a_conflict_are_counted() {
 fn repeated_conflicts_are_retried_with_pauses() {
     let author = pushed();
     let (from, to) = (filled(&author), appearing(&author, 2));
-    copy_demo(&author, &at(&from), &at(&to), &[]).succeeds();
+    copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     let seen = to.seen().into_iter();
     let lists = seen.filter(matching("GET", "/tags/list"));
     let lists: Vec<_> = lists.map(|seen| seen.began).collect();
@@ -132,8 +121,8 @@ fn at_once(author: &Author, to: &str) {
         let copies = PLATFORMS.map(|platform| {
             let from = format!("oci-layout:{platform}");
             scope.spawn(move || match to.starts_with("oci-layout:") {
-                true => copy(author, &from, to, &[]),
-                false => copy_demo(author, &from, to, &[]),
+                true => copy(author, &from, to, ""),
+                false => copy_demo(author, &from, to, ""),
             })
         });
         for copy in copies {

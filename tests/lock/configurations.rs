@@ -155,7 +155,7 @@ fn mirrored() -> Author {
         .write("project/main.tf", any_version("acme/demo"));
     for (_, host) in CLIENTS {
         let demo = format!("{host}/acme/demo");
-        author.push(&["--provider", &demo]).succeeds();
+        author.push(format!("--provider {demo}")).succeeds();
         let into = "--from oci-layout:store --platform all --into mirror";
         author.line(format!("install {demo} {into}")).succeeds();
     }

@@ -59,7 +59,7 @@ fn a_lock_file_of_another_release_is_refused_beside_others() {
     ReleaseFolder::new("demo", "1.0.0")
         .package("linux_amd64", &[("terraform-provider-demo", b"another")])
         .write(&author.scene.path("dist"));
-    author.push(&["--existing", "replace"]).succeeds();
+    author.push("--existing replace").succeeds();
     std::fs::remove_file(author.scene.path("clean").join(LOCK)).unwrap();
     lock(&author, &["clean"], &[]).succeeds();
     for more in [
@@ -86,7 +86,7 @@ fn a_lock_file_of_another_release_is_refused_beside_others() {
 fn directories_of_different_clients_are_refused_without_from() {
     let author = projects();
     let demo = "registry.terraform.io/acme/demo";
-    author.push(&["--provider", demo]).succeeds();
+    author.push(format!("--provider {demo}")).succeeds();
     let install = ["install", "acme/demo", "--from", "oci-layout:store"];
     let into = ["--platform", "all", "--into", "mirror"];
     author.tfoci(&[install, into].concat()).succeeds();
@@ -114,7 +114,7 @@ fn the_default_host_of_terraform_says_which_client_a_new_project_is_for() {
     author.scene.write("main.tf", MAIN);
     let address = "registry.terraform.io/acme/demo";
     author.with_release_in_place();
-    author.push(&["--provider", address]).succeeds();
+    author.push(format!("--provider {address}")).succeeds();
     let lock = ["lock", "--from", "oci-layout:store", "--key", "acme.asc"];
     let named = ["--default-host", "registry.terraform.io"];
     author.tfoci(&[&lock[..], &named].concat()).succeeds();
@@ -129,7 +129,7 @@ fn the_default_host_of_terraform_says_which_client_a_new_project_is_for() {
 fn of_both_clients() -> Author {
     let author = projects();
     let address = "registry.terraform.io/acme/demo";
-    author.push(&["--provider", address]).succeeds();
+    author.push(format!("--provider {address}")).succeeds();
     std::fs::remove_file(author.scene.path(format!("other/{LOCK}"))).unwrap();
     lock(&author, &["other"], &["--client", "terraform"]).succeeds();
     author

@@ -111,7 +111,7 @@ fn evidence_that_contradicts_is_refused_even_in_a_trusted_store() {
     ReleaseFolder::new("demo", "1.0.0")
         .package("linux_amd64", &[("terraform-provider-demo", b"other")])
         .write(&other.scene.path("dist"));
-    other.push(&[]).succeeds();
+    other.push("").succeeds();
     tamper::transplant(&other.repository(""), &author.repository(""), "1.0.0");
     lock(&author, "--trust-store").exits(3);
     assert!(!author.scene.path(".terraform.lock.hcl").exists());
@@ -178,7 +178,7 @@ fn another_release_of_a_locked_version_is_refused() {
         .package("linux_amd64", &[("terraform-provider-demo", b"other")])
         .signed_by(crate::support::signer::Signer::stranger())
         .write(&other.scene.path("dist"));
-    other.push_unsigned(&["--key", "stranger.asc"]).succeeds();
+    other.push_unsigned("--key stranger.asc").succeeds();
     let store = format!("oci-layout:{}", other.scene.path("store").display());
     let key = format!("--key={}", other.scene.path("stranger.asc").display());
     // Even if a trusted key signed it.
@@ -208,13 +208,13 @@ fn one_exchanged_package_makes_another_release() {
     };
     let author = Author::new();
     release(b"first", &[]).write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
+    author.push("").succeeds();
     lock(&author, "--key acme.asc").succeeds();
     let before = read(&author.scene, ".terraform.lock.hcl");
     let locking = |other: ReleaseFolder, trust: &[&str]| {
         let store = Author::new();
         other.write(&store.scene.path("dist"));
-        store.push(&[]).succeeds();
+        store.push("").succeeds();
         let from = format!("oci-layout:{}", store.scene.path("store").display());
         author.tfoci(&[&["lock", "acme/demo", "--from", &from], trust].concat())
     };

@@ -60,7 +60,7 @@ impl ArtifactScene {
             .platform(&here())
             .platform(other);
         release.write(&author.scene.path("dist"));
-        author.push(&[]).succeeds();
+        author.push("").succeeds();
         let repository = author.repository("");
         let index = fs::read_to_string(author.blob(&author.tagged("1.0.0").unwrap())).unwrap();
         let document: Value = serde_json::from_str(&index).unwrap();

@@ -27,11 +27,11 @@ fn arrives_without_darwin(scene: &OriginScene, arguments: &str, address: &str, s
     let copied = format!("Copied {address} 1.0.0 1 406 {authentication} {warning}");
     scene
         .mirror(arguments)
-        .says(0, &format!("{copied} Mirrored 1 1 406 [TIME]"));
+        .tells(&format!("{copied} Mirrored 1 1 406 [TIME]"));
     let before = scene.tree();
     for _ in 0..2 {
         let said = scene.mirror(arguments);
-        said.says(0, &format!("{warning} Mirrored 1 [TIME]"));
+        said.tells(&format!("{warning} Mirrored 1 [TIME]"));
     }
     assert_eq!(scene.tree(), before);
     assert_eq!(scene.installs(), ARRIVED);
@@ -109,9 +109,7 @@ fn malformed_platforms_in_a_list_are_ignored() {
         let scene = OriginScene::of([demo().version("1.1.0", &[LINUX])]);
         let odd_list = lie::says("versions/1/platforms", platforms);
         scene.origin.always(asks("versions"), odd_list);
-        scene.mirror("[ORIGIN]/acme/demo@>=1.0 --jobs 1").says(
-            0,
-            &format!(
+        scene.mirror("[ORIGIN]/acme/demo@>=1.0 --jobs 1").tells(&format!(
                 "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.1.0 1 406 signed [ACME ID] origin Warning [ORIGIN]/acme/demo 1.1.0 {odd} Mirrored 2 2 812 [TIME]"
             ),
         );

@@ -42,7 +42,7 @@ fn results(scene: &OriginScene, arguments: &str) -> Vec<String> {
     let arguments = scene.named(&format!("mirror [ORIGIN]/acme/demo{arguments}"));
     let more = "--min-age 7d --format json --to oci-layout:store --ca-file ca.pem";
     let run = scene.tfoci(arguments.split(' ').chain(more.split(' ')));
-    let document: Value = serde_json::from_str(&run.succeeds().stdout).unwrap();
+    let document = run.succeeds().json();
     follows("mirror", &document);
     let rows = document["providers"].as_array().unwrap().iter();
     let row = |row: &Value| {

@@ -36,7 +36,7 @@ fn told(said: &str) -> bool {
 fn versions_without_their_manifests_are_written_again() {
     for lost in [&["1.0.0"][..], &["1.2.0"], &["1.0.0", "1.1.0", "1.2.0"]] {
         let team = Team::of(Provider::many(2, 3, &PLATFORMS));
-        team.mirror(&[]).succeeds();
+        team.mirror("").succeeds();
         let (before, tags) = (team.registry.content(), team.tags());
         for version in lost {
             team.registry
@@ -45,13 +45,13 @@ fn versions_without_their_manifests_are_written_again() {
         let damaged = team.registry.content();
         team.forget();
 
-        let plan = team.mirror(&["--dry-run"]).succeeds().stderr;
+        let plan = team.mirror("--dry-run").succeeds().stderr;
         assert!(told(&plan), "{plan}");
         assert_eq!(plan.matches("Would update ").count(), lost.len(), "{plan}");
         assert_eq!(team.registry.content(), damaged);
         team.forget();
 
-        let said = team.mirror(&[]).succeeds().stderr;
+        let said = team.mirror("").succeeds().stderr;
         assert!(told(&said), "{said}");
         assert_eq!(said.matches("   Updated ").count(), lost.len(), "{said}");
         assert_eq!(team.tags(), tags);
@@ -61,7 +61,7 @@ fn versions_without_their_manifests_are_written_again() {
         assert_eq!(team.origin.count(asks("document")), lost.len());
         team.forget();
 
-        let said = team.mirror(&[]).succeeds().stderr;
+        let said = team.mirror("").succeeds().stderr;
         assert!(!told(&said) && said.contains("Mirrored nothing"), "{said}");
     }
 }
@@ -71,12 +71,12 @@ fn versions_without_their_manifests_are_written_again() {
 fn an_answer_other_than_404_is_no_loss() {
     for status in [403, 405] {
         let team = Team::of(Provider::many(1, 2, &PLATFORMS));
-        team.mirror(&[]).succeeds();
+        team.mirror("").succeeds();
         team.registry.always(
             matching("HEAD", "/manifests/sha256:"),
             Fault::status(status),
         );
-        let said = team.mirror(&[]).succeeds().stderr;
+        let said = team.mirror("").succeeds().stderr;
         assert!(!told(&said) && said.contains("Mirrored nothing"), "{said}");
     }
 }

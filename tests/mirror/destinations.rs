@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::origin_scene::{OriginScene, folder};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Provider, Seen, asks, lie};
@@ -47,7 +45,7 @@ fn a_package_is_read_once_for_two_destinations() {
     let scene = ready(OriginScene::of([demo()]));
     scene
         .run(BOTH)
-        .says(0, "Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b 1 signed [ACME ID] origin Mirrored 2 2 406 1 [TIME]")
+        .tells("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b 1 signed [ACME ID] origin Mirrored 2 2 406 1 [TIME]")
         .gives(&[
             "oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0",
             "oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0",
@@ -98,11 +96,11 @@ fn a_complete_destination_downloads_nothing() {
         .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
         .says(0, "");
     scene.origin.forget();
-    scene.run(BOTH).says(0, "Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a 1 406 signed [ACME ID] origin Mirrored 1 1 406 1 [TIME]");
+    scene.run(BOTH).tells("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a 1 406 signed [ACME ID] origin Mirrored 1 1 406 1 [TIME]");
     assert_eq!(scene.origin.count(asks("package")), 1);
     assert_eq!(layout(&scene, "a"), layout(&scene, "b"));
     scene.origin.forget();
-    scene.run(BOTH).says(0, "Mirrored 2 [TIME]");
+    scene.run(BOTH).tells("Mirrored 2 [TIME]");
     assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
 }
 
@@ -152,7 +150,7 @@ fn the_document_says_which_destination_failed() {
     let arguments = format!("mirror --ca-file ca.pem {BOTH} --recheck --format json");
     let arguments = scene.named(&arguments);
     let run = scene.tfoci(arguments.split_whitespace()).exits(3);
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = run.json();
     let [copied, failed] = &document["providers"].as_array().unwrap()[..] else {
         panic!("{document}");
     };

@@ -68,7 +68,7 @@ fn transient_failures_of_several_requests_are_retried() {
     let scene = OriginScene::of([demo()]);
     scene.origin.fault(1, asks("package"), Fault::status(503));
     scene.origin.fault(1, asks("versions"), Fault::Reset);
-    scene.demo("").says(0, COPIED);
+    scene.demo("").tells(COPIED);
     assert_eq!(scene.installs(), ARRIVED);
 }
 
@@ -103,11 +103,11 @@ fn chunked_and_redirected_packages_are_mirrored() {
 fn a_package_of_unknown_length_is_downloaded_to_disk_first() {
     let unsaid = || told("download", lie::says("packages", serde_json::Value::Null));
     let scene = unsaid();
-    scene.demo("").says(0, COPIED);
+    scene.demo("").tells(COPIED);
     assert_eq!(scene.installs(), ARRIVED);
     let scene = unsaid();
     scene.origin.always(asks("package"), Fault::chunked());
-    scene.demo("").says(0, COPIED);
+    scene.demo("").tells(COPIED);
     assert_eq!(scene.installs(), ARRIVED);
     let scene = unsaid();
     scene.origin.always(asks("package"), Fault::wrong_bytes());

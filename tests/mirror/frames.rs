@@ -90,7 +90,7 @@ fn end_records_are_checked_as_push_checks_them() {
         signed(&case.zip).write(&author.scene.path("dist"));
         let release = Release::from(signed(&case.zip)).without_packages();
         let scene = OriginScene::release(release);
-        for run in [author.push(&[]), mirror(&scene.scene, &scene.origin, &[])] {
+        for run in [author.push(""), mirror(&scene.scene, &scene.origin, &[])] {
             let run = run.exits(case.exit.into());
             run.says("error terraform-provider-demo_1.0.0_linux_amd64.zip");
         }
@@ -110,13 +110,13 @@ fn a_broken_zip_leaves_no_tag_in_a_registry() {
             Provider::new("acme/other").version("1.0.0", &both),
         ];
         let team = Team::of(providers);
-        let run = team.mirror(&[]).exits(1);
+        let run = team.mirror("").exits(1);
         let about = "acme/demo 1.0.0 linux_amd64 (";
         assert!(run.stderr.contains(about), "{}", run.stderr);
         assert!(team.held("acme/demo").tags.is_empty());
         assert_eq!(team.held("acme/other").tags.len(), 2);
         // The whole package can be mirrored alone.
-        team.mirror(&["--platform", "darwin_arm64"]).succeeds();
+        team.mirror("--platform darwin_arm64").succeeds();
         let demo = team.held("acme/demo");
         assert_eq!(demo.tags.len(), 2);
         let digest = format!("sha256:{}", sha256(bytes));

@@ -21,7 +21,7 @@ fn versions() -> Provider {
 fn a_provider_is_mirrored_and_then_present() {
     let scene = OriginScene::of([demo()]);
     let tag = ["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"];
-    scene.demo("").says(0, COPIED).gives(&tag);
+    scene.demo("").tells(COPIED).gives(&tag);
     assert_eq!(
         scene.origin.counters(),
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
@@ -30,7 +30,7 @@ fn a_provider_is_mirrored_and_then_present() {
 
     scene.origin.forget();
     let before = scene.tree();
-    scene.demo("").says(0, "Mirrored 1 [TIME]").gives(&tag);
+    scene.demo("").tells("Mirrored 1 [TIME]").gives(&tag);
     assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
     assert_eq!(scene.tree(), before);
 }
@@ -38,10 +38,9 @@ fn a_provider_is_mirrored_and_then_present() {
 #[test]
 fn a_new_platform_downloads_one_package() {
     let scene = OriginScene::of([Provider::demo(&[DARWIN, LINUX])]);
-    scene.demo("--platform linux_amd64").says(0, COPIED);
+    scene.demo("--platform linux_amd64").tells(COPIED);
     scene.origin.forget();
-    scene.demo("").says(
-        0,
+    scene.demo("").tells(
         "Updated [ORIGIN]/acme/demo 1.0.0 1 407 signed [ACME ID] origin Mirrored 1 1 407 1 [TIME]",
     );
     assert_eq!(
@@ -59,20 +58,16 @@ fn a_dry_run_reports_the_plan_and_writes_nothing() {
         Provider::new("acme/other").version("2.0.0", &[LINUX]),
     ]);
     let all = "[ORIGIN]/acme/demo [ORIGIN]/acme/other --jobs 1";
-    scene.mirror(&format!("{all} --dry-run")).says(
-        0,
-        "Would [ORIGIN]/acme/demo 1.0.0 2 813 signed [ACME ID] origin Would [ORIGIN]/acme/other 2.0.0 1 409 signed [ACME ID] origin Would 2 3 1.19 [TIME]",
+    scene.mirror(&format!("{all} --dry-run")).tells("Would [ORIGIN]/acme/demo 1.0.0 2 813 signed [ACME ID] origin Would [ORIGIN]/acme/other 2.0.0 1 409 signed [ACME ID] origin Would 2 3 1.19 [TIME]",
     );
     assert_eq!(scene.origin.count(asks("package")), 0);
     assert!(!scene.path("store").exists());
 
     scene
         .mirror("[ORIGIN]/acme/demo --platform linux_amd64 --jobs 1")
-        .says(0, COPIED);
+        .tells(COPIED);
     let before = scene.tree();
-    scene.mirror(&format!("{all} --dry-run")).says(
-        0,
-        "Would [ORIGIN]/acme/other 2.0.0 1 409 signed [ACME ID] origin Would [ORIGIN]/acme/demo 1.0.0 1 407 signed [ACME ID] origin Would 2 2 816 1 [TIME]",
+    scene.mirror(&format!("{all} --dry-run")).tells("Would [ORIGIN]/acme/other 2.0.0 1 409 signed [ACME ID] origin Would [ORIGIN]/acme/demo 1.0.0 1 407 signed [ACME ID] origin Would 2 2 816 1 [TIME]",
     );
     assert_eq!(scene.tree(), before);
 }
@@ -152,9 +147,7 @@ fn missing_platforms_are_reported() {
     let scene = OriginScene::of([demo()]);
     scene
         .demo("--platform linux_amd64 --platform plan9_mips")
-        .says(
-            0,
-            "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Warning [ORIGIN]/acme/demo 1.0.0 [ORIGIN] plan9_mips linux_amd64 Mirrored 1 1 406 [TIME]",
+        .tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Warning [ORIGIN]/acme/demo 1.0.0 [ORIGIN] plan9_mips linux_amd64 Mirrored 1 1 406 [TIME]",
         );
     scene.demo("--platform plan9_mips").says(
         1,
@@ -166,9 +159,7 @@ fn missing_platforms_are_reported() {
 #[test]
 fn warnings_of_an_origin_are_shown_escaped() {
     let scene = OriginScene::of([demo().warning("Use \u{1b}[31macme/newer\nfrom now on.")]);
-    scene.demo("").says(
-        0,
-        "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Warning [ORIGIN]/acme/demo �[31macme/newer�from Mirrored 1 1 406 [TIME]",
+    scene.demo("").tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Warning [ORIGIN]/acme/demo �[31macme/newer�from Mirrored 1 1 406 [TIME]",
     );
 }
 
@@ -191,7 +182,7 @@ fn a_second_mirror_into_a_registry_sends_few_requests() {
     let scene = OriginScene::of([demo()]);
     let registry = Registry::plain();
     let to = into_registry(&registry);
-    scene.run(&to).says(0, COPIED);
+    scene.run(&to).tells(COPIED);
     let tags = registry.tags("acme/demo");
     assert!(tags.iter().any(|(tag, _)| tag == "1.0.0"), "{tags:?}");
     let layout = scene.path("store/exported/acme/demo");
@@ -200,7 +191,7 @@ fn a_second_mirror_into_a_registry_sends_few_requests() {
 
     registry.forget();
     scene.origin.forget();
-    scene.run(&to).says(0, "Mirrored 1 [TIME]");
+    scene.run(&to).tells("Mirrored 1 [TIME]");
     assert_eq!(scene.origin.counters(), "1 discovery, 1 versions");
     assert_eq!(
         asked(&registry),
@@ -211,7 +202,7 @@ fn a_second_mirror_into_a_registry_sends_few_requests() {
 #[test]
 fn a_release_that_was_built_again_is_refused() {
     let scene = OriginScene::of([demo()]);
-    scene.demo("").says(0, COPIED);
+    scene.demo("").tells(COPIED);
     let before = scene.tree();
     let again = ReleaseFolder::new("demo", "1.0.0")
         .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"another")])
@@ -221,12 +212,11 @@ fn a_release_that_was_built_again_is_refused() {
         .publish(Provider::new("acme/demo").release(again));
     scene
         .demo("--platform linux_amd64")
-        .says(0, "Mirrored 1 [TIME]");
+        .tells("Mirrored 1 [TIME]");
     scene.demo("--recheck").says(3, "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 oci-layout:store/[ORIGIN]/acme/demo expected zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec received zh:ff638ccf428d9ec669d0f0bee89338700a0dfa2094d6da5dc6bd450c9f08428c");
     assert_eq!(scene.tree(), before);
     fs::remove_dir_all(scene.path("store")).unwrap();
-    scene.demo("").says(
-        0,
+    scene.demo("").tells(
         "Copied [ORIGIN]/acme/demo 1.0.0 2 574 signed [ACME ID] origin Mirrored 1 2 574 [TIME]",
     );
     assert_eq!(judge::installs(&scene.path("store")).len(), 2);

@@ -143,6 +143,12 @@ impl Told {
         Self(self.0.exits(code).says(facts))
     }
 
+    /// The same of a run that succeeds.
+    #[track_caller]
+    pub fn tells(self, facts: &str) -> Self {
+        self.says(0, facts)
+    }
+
     /// Asserts the exit code. Returns stderr.
     #[track_caller]
     pub fn ends(self, code: i32) -> String {

@@ -157,9 +157,9 @@ fn shards_split_the_providers() {
     assert_eq!(counts, [2, 4, 5]);
     let present = all.replace("[ORIGIN]", "1.0.0 Present [ORIGIN]");
     let said = scene.mirror(&format!("{all} --dry-run"));
-    said.says(0, &format!("{} 1.0.0 Would 5 [TIME]", &present[6..]));
+    said.tells(&format!("{} 1.0.0 Would 5 [TIME]", &present[6..]));
     let scene = OriginScene::of([demo()]);
-    scene.demo("--shard 2/2").says(0, "Mirrored [TIME]");
+    scene.demo("--shard 2/2").tells("Mirrored [TIME]");
 }
 
 #[test]

@@ -13,13 +13,12 @@ use crate::support::signer::Signer;
 #[test]
 fn recheck_compares_stored_packages() {
     let scene = OriginScene::of([demo()]);
-    scene.demo("").says(0, COPIED);
+    scene.demo("").tells(COPIED);
     scene.origin.forget();
     let before = scene.tree();
-    scene.demo("--recheck").says(
-        0,
-        "Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] origin Mirrored 1 [TIME]",
-    );
+    scene
+        .demo("--recheck")
+        .tells("Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] origin Mirrored 1 [TIME]");
     assert_eq!(
         scene.origin.counters(),
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
@@ -52,17 +51,15 @@ fn recheck_renews_the_stored_key() {
         scene.origin.publish(demo(&new));
         let again = format!("{to} --recheck");
         let plan = format!("{renewed} Would [ORIGIN]/acme/demo 1.0.0");
-        scene.run(&format!("{again} --dry-run")).says(0, &plan);
+        scene.run(&format!("{again} --dry-run")).tells(&plan);
         let done = format!("Updated [ORIGIN]/acme/demo 1.0.0 {renewed}");
-        scene.run(&again).says(0, &done);
+        scene.run(&again).tells(&done);
         let after = inspected(&to);
         assert_eq!(after, before.replace(" expired-key", ""));
         // Neither the same copy nor the older one replaces it.
         for key in [&new, &old] {
             scene.origin.publish(demo(key));
-            scene
-                .run(&again)
-                .says(0, "Present [ORIGIN]/acme/demo 1.0.0");
+            scene.run(&again).tells("Present [ORIGIN]/acme/demo 1.0.0");
             assert_eq!(inspected(&to), after);
         }
     }
@@ -80,9 +77,8 @@ fn recheck_repairs_a_package_of_a_layout() {
     let zip = files.find(is_zip).unwrap();
     let length = fs::read(&zip).unwrap().len();
     fs::write(&zip, vec![b'x'; length]).unwrap();
-    scene.demo("").says(0, "Mirrored 1 [TIME]");
-    scene.demo("--recheck").says(
-        0,
+    scene.demo("").tells("Mirrored 1 [TIME]");
+    scene.demo("--recheck").tells(
         "Updated [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Mirrored 1 1 406 [TIME]",
     );
     assert_eq!(scene.tree(), good);

@@ -134,7 +134,7 @@ fn a_host_that_fails_for_several_providers_fails_for_each() {
     let command = ["mirror", "--to", "oci-layout:store", "--format", "json"];
     let addresses = addresses.iter().map(String::as_str);
     let run = scene(&origin).tfoci(command.into_iter().chain(addresses));
-    let document: Value = serde_json::from_str(&run.exits(1).stdout).unwrap();
+    let document = run.exits(1).json();
     let providers = document["providers"].as_array().unwrap();
     let errors = providers.iter().filter(|one| one["error"].is_object());
     assert_eq!(errors.count(), 3, "{document}");
@@ -220,7 +220,7 @@ fn what_did_not_verify_has_a_kind_and_facts() {
         }
         let arguments = "mirror [ORIGIN]/acme/demo@1.0.0 --to oci-layout:store --ca-file ca.pem --trust trust.toml --format json --report news.md";
         let run = scene.tfoci(scene.named(arguments).split(' ')).exits(3);
-        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        let document = run.json();
         follows("mirror", &document);
         let error = &document["providers"][0]["error"];
         let count = |name: &str| error[name].as_array().map_or(0, Vec::len);

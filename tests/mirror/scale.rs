@@ -52,7 +52,7 @@ impl Peak {
     /// Mirrors.
     fn run(&self, team: &Team) -> u64 {
         self.most.store(0, Ordering::SeqCst);
-        let mut command = team.command(&[]);
+        let mut command = team.command("");
         let run = command.spawn().unwrap();
         self.process.store(run.id(), Ordering::SeqCst);
         let output = run.wait_with_output().unwrap();
@@ -105,7 +105,7 @@ fn a_slow_provider_does_not_stop_the_others() {
         let wait = Fault::Together(Arc::clone(&both));
         team.registry.fault(1, matching("GET", &path), wait);
     }
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     team.assert_whole();
 }
 
@@ -120,7 +120,7 @@ fn versions_of_one_provider_travel_side_by_side() {
         team.registry
             .fault(nth, looks, Fault::Together(Arc::clone(&all)));
     }
-    team.mirror(&["--jobs", "1"]).succeeds();
+    team.mirror("--jobs 1").succeeds();
     team.assert_whole();
     assert_eq!(team.tags().len(), 24);
     let zips = |seen: &Seen| seen.path.ends_with(".zip");

@@ -31,7 +31,7 @@ fn from(scene: &OriginScene, more: &str) -> Told {
 fn survives(fault: Fault) -> Vec<Option<String>> {
     let scene = mirror_of([demo()]);
     scene.origin.fault(1, asks("package"), fault);
-    from(&scene, &format!("example.com/acme/demo {ALLOW}")).says(0, COPIED);
+    from(&scene, &format!("example.com/acme/demo {ALLOW}")).tells(COPIED);
     assert_eq!(scene.installs(), ARRIVED);
     let seen = scene.origin.seen().into_iter();
     let packages = seen.filter(|seen| asks("package")(seen)).skip(1);

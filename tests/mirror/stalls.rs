@@ -47,7 +47,7 @@ fn a_stalled_package_is_resumed_at_its_offset() {
     let scene = OriginScene::of(two());
     scene.origin.fault(1, asks(STALLED), Fault::stall_body(100));
     let run = scene.demo("--timeout 1 -v");
-    run.says(0, &format!("Resuming {URL} 100"));
+    run.tells(&format!("Resuming {URL} 100"));
     assert_eq!(scene.installs(), ARRIVED);
     let seen = scene.origin.seen();
     assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
@@ -57,7 +57,7 @@ fn a_stalled_package_is_resumed_at_its_offset() {
 fn an_upload_waits_for_a_stalled_package() {
     let team = Team::of(two());
     team.origin.fault(1, asks(STALLED), Fault::stall_body(100));
-    team.mirror(&["--timeout", "1"]).succeeds();
+    team.mirror("--timeout 1").succeeds();
     team.assert_whole();
     assert_eq!(team.tags().len(), 4);
     assert_eq!(team.origin.count(asks(STALLED)), 2);

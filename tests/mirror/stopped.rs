@@ -61,7 +61,7 @@ impl Trap {
     fn catch(&self, team: &Team, passing: usize) -> (ExitStatus, String) {
         // Requests wait until the process id is known.
         let mut state = self.state();
-        let victim: Child = team.command(&["--jobs", "2"]).spawn().unwrap();
+        let victim: Child = team.command("--jobs 2").spawn().unwrap();
         state.victim = Some(victim.id());
         state.passing = Some(passing);
         drop(state);
@@ -108,7 +108,7 @@ fn at_points<I: Iterator<Item = usize>>(
     stops: impl Fn(ExitStatus, &str),
 ) {
     let team = Team::of(providers);
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     let (whole, writes) = (team.tags(), team.registry.count(is_write));
     let trap = Trap::lay(&team, signal);
     for point in points(writes) {
@@ -118,7 +118,7 @@ fn at_points<I: Iterator<Item = usize>>(
         team.assert_whole();
         let (finished, zips) = (finished(&team), zips(&team));
         team.forget();
-        team.mirror(&[]).succeeds();
+        team.mirror("").succeeds();
         assert_eq!(team.tags(), whole, "{point}");
         for asked in team.origin.transcript() {
             let repeats = |version: &String| asked.contains(&format!("{version} "));
@@ -183,7 +183,7 @@ fn uploaded(team: &Team) -> BTreeMap<String, u64> {
 #[test]
 fn blobs_uploaded_before_the_first_tag_are_not_sent_again() {
     let team = Team::of(vec![heavy()]);
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     let (whole, writes) = (blobs(&team), team.registry.count(is_write));
     assert_eq!(uploaded(&team), whole);
     let tags = team.tags();
@@ -197,7 +197,7 @@ fn blobs_uploaded_before_the_first_tag_are_not_sent_again() {
         }
         let came = blobs(&team);
         team.forget();
-        team.mirror(&[]).succeeds();
+        team.mirror("").succeeds();
         assert_eq!(team.tags(), tags, "{passing}");
         // Requests of the killed process may still arrive, so less may be missing by now.
         let sent = uploaded(&team);

@@ -47,7 +47,7 @@ impl Team {
     }
 
     /// The command, with further arguments.
-    pub fn command(&self, more: &[&str]) -> Command {
+    pub fn command(&self, more: impl AsRef<str>) -> Command {
         let mut command = self.scene.command(env!("CARGO_BIN_EXE_tfoci"));
         command.args(self.arguments(more));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -55,26 +55,15 @@ impl Team {
     }
 
     /// Mirrors.
-    pub fn mirror(&self, more: &[&str]) -> Run {
+    pub fn mirror(&self, more: impl AsRef<str>) -> Run {
         self.scene.tfoci(self.arguments(more))
     }
 
-    fn arguments(&self, more: &[&str]) -> Vec<String> {
-        let host = self.registry.host();
-        let to = format!("{host}/{TEMPLATE}");
-        let known = [
-            "mirror",
-            "--file",
-            "mirror.toml",
-            "--to",
-            &to,
-            "--plain-http",
-            host,
-            "--ca-file",
-            "ca.pem",
-        ];
-        let all = known.iter().chain(more);
-        all.map(|text| (*text).to_owned()).collect()
+    fn arguments(&self, more: impl AsRef<str>) -> Vec<String> {
+        let (host, more) = (self.registry.host(), more.as_ref());
+        let known = format!("--to {host}/{TEMPLATE} --plain-http {host} --ca-file ca.pem");
+        let all = format!("mirror --file mirror.toml {known} {more}");
+        all.split_whitespace().map(str::to_owned).collect()
     }
 
     /// The content of the repository of a provider.

@@ -13,10 +13,9 @@ const PINNING: &str = "--trust trust.toml --pin-new";
 #[track_caller]
 fn is(scene: &OriginScene, more: &str, authentication: &str) {
     let more = more.replace("[ELSEWHERE]", elsewhere(scene));
-    scene.demo(&more).says(
-        0,
-        &format!("Copied [ORIGIN]/acme/demo 1.0.0 1 406 {authentication} Mirrored 1 1 406 [TIME]"),
-    );
+    scene.demo(&more).tells(&format!(
+        "Copied [ORIGIN]/acme/demo 1.0.0 1 406 {authentication} Mirrored 1 1 406 [TIME]"
+    ));
 }
 
 /// Tries to pin the key of `acme/demo`, which is refused.
@@ -60,10 +59,7 @@ fn a_key_served_without_tls_is_not_trusted() {
     let plain = scene.origin.doors().plain.clone();
     let (_, plain) = plain.split_once("://").unwrap();
     let told = scene.mirror(&format!("{plain}/acme/demo --plain-http {plain}"));
-    told.says(
-        0,
-        "Copied [PLAIN]/acme/demo 1.0.0 1 406 signed [ACME ID] Mirrored 1 1 406 [TIME]",
-    );
+    told.tells("Copied [PLAIN]/acme/demo 1.0.0 1 406 signed [ACME ID] Mirrored 1 1 406 [TIME]");
 }
 
 #[test]
@@ -109,8 +105,7 @@ fn a_lock_file_verifies_the_package_and_not_the_key() {
     let more = format!("--from-lock . {INSECURE} [ORIGIN]");
     scene.mirror(&format!("{more} {PINNING} -q")).ends(3);
     assert!(!scene.path("trust.toml").exists());
-    scene.mirror(&more).says(
-        0,
+    scene.mirror(&more).tells(
         "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] lock Mirrored 1 1 406 [TIME]",
     );
 }

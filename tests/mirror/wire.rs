@@ -16,9 +16,9 @@ const PLATFORMS: [&str; 4] = [
 #[test]
 fn requests_with_nothing_to_do() {
     let team = Team::of(Provider::many(2, 3, &PLATFORMS));
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     team.forget();
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     assert_eq!(team.origin.counters(), "1 discovery, 2 versions");
     // Of each repository, a platform manifest of the newest version and one of the oldest.
     let stored = "6 GET manifests, 2 GET tags, 4 HEAD manifests";
@@ -28,12 +28,11 @@ fn requests_with_nothing_to_do() {
 #[test]
 fn requests_for_one_more_platform() {
     let team = Team::of(vec![Provider::demo(&PLATFORMS)]);
-    let some = PLATFORMS[1..]
-        .iter()
-        .flat_map(|platform| ["--platform", platform]);
-    team.mirror(&some.collect::<Vec<_>>()).succeeds();
+    let some = PLATFORMS[1..].iter();
+    let some = some.map(|platform| format!("--platform {platform} "));
+    team.mirror(some.collect::<String>()).succeeds();
     team.forget();
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     assert_eq!(
         team.origin.counters(),
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
@@ -49,7 +48,7 @@ fn requests_for_one_more_platform() {
 #[test]
 fn requests_into_an_empty_repository() {
     let team = Team::of(Provider::many(1, 1, &PLATFORMS));
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     assert_eq!(
         team.origin.counters(),
         "1 discovery, 1 versions, 4 download, 1 document, 1 signature, 4 package"
@@ -67,7 +66,7 @@ fn requests_into_repositories_behind_a_password() {
     for personality in [Personality::Ecr, Personality::Harbor, Personality::Quay] {
         let registry = Setup::of(Personality::Plain).access(Access::of(personality));
         let team = Team::into(registry.start(), Provider::many(6, 1, &PLATFORMS));
-        team.mirror(&[]).succeeds();
+        team.mirror("").succeeds();
         team.assert_whole();
         team.registry.assert_no_leaks();
     }
@@ -77,7 +76,7 @@ fn requests_into_repositories_behind_a_password() {
 #[test]
 fn requests_into_many_empty_repositories() {
     let team = Team::of(Provider::many(3, 2, &PLATFORMS));
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     assert_eq!(
         team.origin.counters(),
         "1 discovery, 3 versions, 24 download, 6 document, 6 signature, 24 package"
@@ -97,13 +96,13 @@ fn requests_with_nothing_to_do_where_evidence_is_refused() {
     const VERSIONS: usize = 12;
     let gitlab = Setup::of(Personality::Plain).quirks(|quirks| quirks.types = Some(GITLAB));
     let team = Team::into(gitlab.start(), Provider::many(1, VERSIONS, &PLATFORMS));
-    let first = team.mirror(&[]).succeeds();
+    let first = team.mirror("").succeeds();
     let warnings = first.stderr.matches(" Warning ").count();
     assert_eq!(warnings, 1, "{}", first.stderr);
     let tags = team.tags();
     assert_eq!(tags.len(), VERSIONS);
     team.forget();
-    let again = team.mirror(&[]).succeeds();
+    let again = team.mirror("").succeeds();
     assert!(again.stderr.contains("already present"), "{}", again.stderr);
     assert_eq!(team.tags(), tags);
     let asked = team.origin.count(|seen| seen.path.contains("/download/"));
@@ -117,7 +116,7 @@ fn the_proof_is_fetched_once_although_the_platforms_are_not_listed() {
     let quiet = Release::from(release.platform(PLATFORMS[1])).without_platforms();
     let quiet = quiet.without_packages();
     let team = Team::of(vec![Provider::new("acme/demo").release(quiet)]);
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     assert_eq!(
         team.origin.counters(),
         "1 discovery, 1 versions, 2 download, 1 document, 1 signature, 4 package"
@@ -142,7 +141,7 @@ fn asks_size(seen: &Seen) -> bool {
 #[test]
 fn a_package_of_unknown_size_is_asked_for_its_first_byte() {
     let team = Team::of(without_sizes(25, 1));
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     team.assert_whole();
     assert_eq!(
         team.origin.counters(),
@@ -151,7 +150,7 @@ fn a_package_of_unknown_size_is_asked_for_its_first_byte() {
     assert_eq!(team.origin.count(asks_size), 100);
     for jobs in ["1", "3"] {
         let team = Team::of(without_sizes(1, 1));
-        let run = team.mirror(&["--jobs", jobs, "-v"]).succeeds();
+        let run = team.mirror(format!("--jobs {jobs} -v")).succeeds();
         team.assert_whole();
         // As where the sizes are known, see `requests_into_an_empty_repository`.
         assert_eq!(
@@ -160,7 +159,7 @@ fn a_package_of_unknown_size_is_asked_for_its_first_byte() {
         );
         assert!(run.stderr.contains("4 packages ("), "{}", run.stderr);
         team.forget();
-        team.mirror(&["--recheck", "--dry-run"]).succeeds();
+        team.mirror("--recheck --dry-run").succeeds();
         assert_eq!(team.origin.count(asks("package")), PLATFORMS.len());
         assert!(!team.stored().contains("PUT"), "{}", team.stored());
     }
@@ -174,7 +173,7 @@ fn a_server_that_ignores_ranges_tells_the_size_by_the_length() {
     let zip = team.origin.zip("acme/demo", "1.0.0", PLATFORMS[0]);
     let ignored = Fault::range_ignored(&zip);
     team.origin.fault(1, asks("package"), ignored);
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     team.assert_whole();
     assert_eq!(team.origin.count(asks("package")), 2);
 }
@@ -182,11 +181,11 @@ fn a_server_that_ignores_ranges_tells_the_size_by_the_length() {
 #[test]
 fn an_unneeded_answer_is_not_read() {
     let team = Team::of(without_sizes(1, 1));
-    team.mirror(&[]).succeeds();
+    team.mirror("").succeeds();
     team.forget();
     // A read of these bodies would never end.
     team.origin.always(asks("package"), Fault::stall_body(0));
-    team.mirror(&["--recheck", "--timeout", "1"]).succeeds();
+    team.mirror("--recheck --timeout 1").succeeds();
     assert_eq!(team.origin.count(asks("package")), 4);
     let before = team.stored();
     assert!(!before.contains("PUT"), "{before}");

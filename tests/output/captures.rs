@@ -276,7 +276,7 @@ fn hold(author: &Author, registry: &Registry, gate: &Gate, method: &'static str)
 fn full(gate: &Gate) -> (Registry, Author) {
     let author = Author::new();
     folder("demo").write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
+    author.push("").succeeds();
     let registry = Registry::plain();
     import(&author.repository(""), &registry, "acme/demo");
     hold(&author, &registry, gate, "GET");

@@ -51,7 +51,7 @@ fn assert_only_annotations(run: &Run) {
 #[test]
 fn a_version_is_a_line_and_a_row() {
     let author = author();
-    let run = author.push(&[]).succeeds();
+    let run = author.push("").succeeds();
     assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
     run.says(
         "Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]",
@@ -82,7 +82,7 @@ fn a_version_is_a_line_and_a_row() {
 #[test]
 fn failures_and_warnings_are_annotations() {
     let author = author();
-    let run = author.push_unsigned(&["--key", "stranger.asc"]).exits(3);
+    let run = author.push_unsigned("--key stranger.asc").exits(3);
     assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
     let last = run.stderr.lines().last().unwrap();
     let begin = "::error title=tfoci%3A registry.opentofu.org/acme/demo 1.0.0::registry.opentofu.org/acme/demo 1.0.0 (dist): ";
@@ -106,10 +106,10 @@ fn failures_and_warnings_are_annotations() {
 #[test]
 fn with_quiet_only_errors_are_printed() {
     let author = author();
-    author.push(&["-q"]).succeeds().says("");
+    author.push("-q").succeeds().says("");
     assert!(summary(&author.scene).contains(" | copied |\n"));
-    let unsigned = ["--key", "stranger.asc", "-q"];
-    let said = author.push_unsigned(&unsigned).exits(3).stderr;
+    let unsigned = "--key stranger.asc -q";
+    let said = author.push_unsigned(unsigned).exits(3).stderr;
     assert!(said.starts_with("error: "), "{said}");
     assert_eq!(
         said.matches("::").count() - said.matches("::error title=").count(),
@@ -123,7 +123,7 @@ fn with_quiet_only_errors_are_printed() {
 fn without_github_actions_no_commands_are_printed() {
     let author = Author::within(Scene::new().env("GITHUB_STEP_SUMMARY", SUMMARY));
     author.with_release_in_place();
-    let run = author.push(&[]).succeeds();
+    let run = author.push("").succeeds();
     assert!(!run.stderr.contains("::"), "{}", run.stderr);
     assert!(!author.scene.path(SUMMARY).exists());
 }
@@ -135,7 +135,7 @@ fn a_summary_that_cannot_be_written_is_a_warning() {
         .env("GITHUB_STEP_SUMMARY", "none/summary.md");
     let author = Author::within(scene);
     author.with_release_in_place();
-    let run = author.push(&[]).succeeds();
+    let run = author.push("").succeeds();
     let lines = run.stderr.lines();
     let mut warnings = lines.filter(|line| line.starts_with("::warning title=tfoci::"));
     assert!(warnings.any(|line| line.contains("none/summary.md")));
@@ -145,7 +145,7 @@ fn a_summary_that_cannot_be_written_is_a_warning() {
 #[test]
 fn lock_files_and_installed_packages_are_in_the_summary() {
     let author = author();
-    author.push(&[]).succeeds();
+    author.push("").succeeds();
     let run = |command| {
         fs::remove_file(author.scene.path(SUMMARY)).unwrap();
         let from = "acme/demo --from oci-layout:store --key acme.asc";

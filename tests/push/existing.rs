@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::installed;
-use crate::support::author::Author;
+use crate::support::author::{Author, another_build};
 use crate::support::programs::can_trace;
 use crate::support::registry::Registry;
 use crate::support::release::ReleaseFolder;
@@ -14,12 +14,8 @@ use crate::support::{copy, testdata};
 
 /// Version 1.0.0 is in the store, and the folder has it built again, for one platform.
 fn made_again() -> Author {
-    let author = Author::with_release();
-    author.push(&[]).succeeds();
-    fs::remove_dir_all(author.scene.path("dist")).unwrap();
-    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
-    let release = ReleaseFolder::new("demo", "1.0.0").package("linux_amd64", files);
-    release.write(&author.scene.path("dist"));
+    let author = Author::pushed();
+    author.releases(another_build());
     author
 }
 
@@ -31,18 +27,11 @@ fn reachable(author: &Author) -> BTreeSet<String> {
         let lists = ["manifests", "layers"].map(|field| document[field].as_array().cloned());
         let config = document.get("config").cloned();
         for entry in lists.into_iter().flatten().flatten().chain(config) {
-            let hex = entry["digest"]
-                .as_str()
-                .unwrap()
-                .strip_prefix("sha256:")
-                .unwrap();
-            found.insert(hex.to_owned());
-            if entry["mediaType"]
-                .as_str()
-                .unwrap()
-                .starts_with("application/vnd.oci.image")
-            {
-                let bytes = fs::read(author.blob(hex)).unwrap();
+            let path = author.described(&entry);
+            found.insert(path.file_name().unwrap().to_str().unwrap().to_owned());
+            let media_type = entry["mediaType"].as_str().unwrap();
+            if media_type.starts_with("application/vnd.oci.image") {
+                let bytes = fs::read(path).unwrap();
                 open.push(serde_json::from_slice::<Value>(&bytes).unwrap());
             }
         }
@@ -56,26 +45,33 @@ fn stored(author: &Author) -> BTreeSet<String> {
         .collect()
 }
 
+/// The store has 1.0.0 and 2.0.0, and the folder has 1.0.0 for another platform.
+fn another_platform(between: impl FnOnce(&Author)) -> Author {
+    let author = Author::new();
+    for version in ["1.0.0", "2.0.0"] {
+        author.releases(ReleaseFolder::new("demo", version).platform("linux_amd64"));
+        author.push("").succeeds();
+    }
+    between(&author);
+    author.releases(ReleaseFolder::new("demo", "1.0.0").platform("linux_arm64"));
+    author
+}
+
 #[test]
 fn another_zip_is_refused() {
     let author = made_again();
-    let before = author.tree();
-    author.push(&[]).exits(3).without_result();
-    assert_eq!(author.tree(), before);
+    author.untouched(|| author.push("").exits(3).without_result());
     assert_eq!(author.installs().len(), 2);
 }
 
 #[test]
 fn fail_refuses_every_existing_version() {
     let author = Author::with_release();
-    author.push(&["--existing", "fail"]).succeeds();
+    author.push("--existing fail").succeeds();
     let before = author.tree();
+    author.push("--existing fail").exits(1).without_result();
     author
-        .push(&["--existing", "fail"])
-        .exits(1)
-        .without_result();
-    author
-        .push(&["--existing", "fail", "--dry-run"])
+        .push("--existing fail --dry-run")
         .exits(1)
         .without_result();
     assert_eq!(author.tree(), before);
@@ -85,10 +81,8 @@ fn fail_refuses_every_existing_version() {
 fn replace_stores_the_new_release() {
     let author = made_again();
     let (version, evidence) = (author.tagged("1.0.0"), author.tagged("evidence-1.0.0"));
-    let run = author
-        .push(&["--existing", "replace", "--format", "json"])
-        .succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let run = author.push("--existing replace --format json").succeeds();
+    let document = run.json();
     assert_eq!(document["providers"][0]["status"], "updated");
     assert_ne!(author.tagged("1.0.0"), version);
     assert_ne!(author.tagged("evidence-1.0.0"), evidence);
@@ -98,18 +92,8 @@ fn replace_stores_the_new_release() {
 
 #[test]
 fn replace_keeps_what_other_versions_use() {
-    let author = Author::new();
-    for version in ["1.0.0", "2.0.0"] {
-        let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
-        release.write(&author.scene.path("dist"));
-        author
-            .push(&["--provider", &format!("acme/demo@{version}")])
-            .succeeds();
-    }
-    fs::remove_dir_all(author.scene.path("dist")).unwrap();
-    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_arm64");
-    release.write(&author.scene.path("dist"));
-    author.push(&["--existing", "replace"]).succeeds();
+    let author = another_platform(|_| ());
+    author.push("--existing replace").succeeds();
     assert_eq!(
         author.installs(),
         ["1.0.0 linux_arm64", "2.0.0 linux_amd64"]
@@ -119,13 +103,10 @@ fn replace_keeps_what_other_versions_use() {
 
 #[test]
 fn replacing_with_the_same_changes_nothing() {
-    let author = Author::with_release();
-    author.push(&[]).succeeds();
+    let author = Author::pushed();
     let before = author.tree();
-    let run = author
-        .push(&["--existing", "replace", "--format", "json"])
-        .succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let run = author.push("--existing replace --format json").succeeds();
+    let document = run.json();
     assert_eq!(document["providers"][0]["status"], "present");
     assert_eq!(author.tree(), before);
 }
@@ -144,37 +125,16 @@ fn both_tags_move_at_once() {
         .args(["-f", "-e", "trace=rename,renameat,renameat2", "-o"])
         .arg(&trace)
         .arg(env!("CARGO_BIN_EXE_tfoci"))
-        .args([
-            "push",
-            "dist",
-            "--provider",
-            "acme/demo",
-            "--key",
-            "acme.asc",
-        ])
-        .args([
-            "--to",
-            "oci-layout:store",
-            "--existing",
-            "replace",
-            "--quiet",
-        ])
+        .args("push dist --provider acme/demo --key acme.asc".split(' '))
+        .args("--to oci-layout:store --existing replace --quiet".split(' '))
         .stdout(std::process::Stdio::null())
         .status();
     assert!(status.unwrap().success());
     let trace = fs::read_to_string(trace).unwrap();
-    let renames: Vec<&str> = trace
-        .lines()
-        .filter(|line| line.contains("index.json"))
-        .collect();
-    assert_eq!(renames.len(), 1, "{trace}");
-    assert!(
-        trace
-            .lines()
-            .rfind(|line| line.contains("rename"))
-            .unwrap()
-            .contains("index.json")
-    );
+    let is_index = |line: &&str| line.contains("index.json");
+    assert_eq!(trace.lines().filter(is_index).count(), 1, "{trace}");
+    let last = trace.lines().rfind(|line| line.contains("rename"));
+    assert!(last.unwrap().contains("index.json"), "{trace}");
 }
 
 #[test]
@@ -191,11 +151,11 @@ fn a_tag_of_another_artifact_is_replaced_only_on_request() {
             &testdata("layouts").join(layout),
             &author.scene.path("store"),
         );
-        let push = |more: &[&str]| author.push(&[&["--exact-repository"], more].concat());
+        let push = |more: &str| author.push(format!("--exact-repository {more}"));
         let before = author.tree();
-        assert_ne!(push(&[]).without_result().status, Some(0), "{layout}");
+        assert_ne!(push("").without_result().status, Some(0), "{layout}");
         assert_eq!(author.tree(), before, "{layout}");
-        push(&["--existing", "replace"]).succeeds();
+        push("--existing replace").succeeds();
         assert_eq!(
             author.installs(),
             installed("1.0.0", &["darwin_arm64", "linux_amd64"]),
@@ -207,19 +167,10 @@ fn a_tag_of_another_artifact_is_replaced_only_on_request() {
 /// An unreadable index may refer to any blob, so nothing is removed. The release is published nevertheless.
 #[test]
 fn damage_of_another_version_does_not_fail_a_replacement() {
-    let author = Author::new();
-    for version in ["1.0.0", "2.0.0"] {
-        let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
-        release.write(&author.scene.path("dist"));
-        author
-            .push(&["--provider", &format!("acme/demo@{version}")])
-            .succeeds();
-    }
-    fs::write(author.blob(&author.tagged("2.0.0").unwrap()), "damaged").unwrap();
-    fs::remove_dir_all(author.scene.path("dist")).unwrap();
-    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_arm64");
-    release.write(&author.scene.path("dist"));
-    let run = author.push(&["--existing", "replace"]).succeeds();
+    let author = another_platform(|author| {
+        fs::write(author.blob(&author.tagged("2.0.0").unwrap()), "damaged").unwrap();
+    });
+    let run = author.push("--existing replace").succeeds();
     assert_ne!(run.stdout, "");
     run.says("Warning registry.opentofu.org/acme/demo 1.0.0 sha256:62668cc3ec9c9fd2d99d97dfc9d5e77bf4f46190ebbbf1bc672f1db00a47be54 Added registry.opentofu.org/acme/demo 1.0.0 linux_arm64 zh:2e475748dca15aaa266b98fb54ab3c03962ed565d5a7eb8ffb59d9b2b5bdecc4 Removed registry.opentofu.org/acme/demo 1.0.0 linux_amd64 zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec Updated registry.opentofu.org/acme/demo 1.0.0 1 406 signed [ACME ID] pinned Pushed 1 1 406 [TIME]");
 }
@@ -227,15 +178,13 @@ fn damage_of_another_version_does_not_fail_a_replacement() {
 #[test]
 fn a_replacement_says_which_zips_it_replaces() {
     let author = made_again();
-    let before = author.tree();
-    author
-        .push(&["--existing", "replace", "--dry-run"])
+    author.untouched(|| author
+        .push("--existing replace --dry-run")
         .succeeds()
         .says(
             "Would registry.opentofu.org/acme/demo 1.0.0 linux_amd64 zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662 Would registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a Would registry.opentofu.org/acme/demo 1.0.0 1 168 signed [ACME ID] pinned Would 1 1 168 [TIME]",
-        );
-    assert_eq!(author.tree(), before);
-    author.push(&["--existing", "replace"]).succeeds().says(
+        ));
+    author.push("--existing replace").succeeds().says(
         "Replaced registry.opentofu.org/acme/demo 1.0.0 linux_amd64 zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662 Removed registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a Updated registry.opentofu.org/acme/demo 1.0.0 1 168 signed [ACME ID] pinned Pushed 1 1 168 [TIME]",
     );
 }
@@ -243,12 +192,9 @@ fn a_replacement_says_which_zips_it_replaces() {
 #[test]
 fn a_dry_run_of_a_replacement_says_that_the_stored_version_cannot_be_read() {
     let author = made_again();
-    let index = author.document("1.0.0");
-    let manifest = index["manifests"][0]["digest"].as_str().unwrap();
-    fs::write(author.blob(&manifest["sha256:".len()..]), "damaged").unwrap();
-    let run = author
-        .push(&["--existing", "replace", "--dry-run"])
-        .succeeds();
+    let manifest = author.described(&author.document("1.0.0")["manifests"][0]);
+    fs::write(manifest, "damaged").unwrap();
+    let run = author.push("--existing replace --dry-run").succeeds();
     run.says("Warning registry.opentofu.org/acme/demo 1.0.0");
 }
 
@@ -256,27 +202,27 @@ fn a_dry_run_of_a_replacement_says_that_the_stored_version_cannot_be_read() {
 #[test]
 fn a_dry_run_of_a_replacement_says_which_platforms_it_would_add() {
     let author = Author::with_release();
-    author.push(&["--platform", "linux_amd64"]).succeeds();
-    let replace = ["--existing", "replace", "--dry-run"];
+    author.push("--platform linux_amd64").succeeds();
+    let replace = "--existing replace --dry-run";
     const ADDED: &str = " Would add registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a\n";
-    let run = author.push(&replace).succeeds();
+    let run = author.push(replace).succeeds();
     run.says("Would registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a Would registry.opentofu.org/acme/demo 1.0.0 1 407 signed [ACME ID] pinned Would 1 1 407 1 [TIME]");
-    let json = author.push(&[&replace[..], &["--format", "json"]].concat());
-    let json = json.succeeds();
+    let json = author.push(format!("{replace} --format json")).succeeds();
     assert!(json.stderr.starts_with(ADDED), "{}", json.stderr);
-    let document: Value = serde_json::from_str(&json.stdout).unwrap();
+    let document = json.json();
     let zh = "zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a";
     assert_eq!(
         document["providers"][0]["changes"],
         json!([{"platform": "darwin_arm64", "to": zh}])
     );
     let packages = &document["providers"][0]["packages"];
-    let status = |index: usize| {
-        let package = &packages[index];
-        (package["platform"].as_str(), package["status"].as_str())
-    };
-    assert_eq!(status(0), (Some("darwin_arm64"), Some("planned")));
-    assert_eq!(status(1), (Some("linux_amd64"), Some("present")));
+    for (at, platform, status) in [
+        (0, "darwin_arm64", "planned"),
+        (1, "linux_amd64", "present"),
+    ] {
+        assert_eq!(packages[at]["platform"], platform);
+        assert_eq!(packages[at]["status"], status);
+    }
 }
 
 #[test]
@@ -289,14 +235,14 @@ fn a_platform_of_a_release_that_was_built_again_is_added_with_a_warning() {
     two()
         .platform("linux_amd64")
         .write(&author.scene.path("dist"));
-    author.push(&["--platform", "linux_amd64"]).succeeds();
+    author.push("--platform linux_amd64").succeeds();
     fs::remove_dir_all(author.scene.path("dist")).unwrap();
     let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
     two()
         .package("linux_amd64", files)
         .write(&author.scene.path("dist"));
     author
-        .push(&["--platform", "linux_arm64"])
+        .push("--platform linux_arm64")
         .succeeds()
         .says(
             "Warning registry.opentofu.org/acme/demo 1.0.0 linux_amd64 Updated registry.opentofu.org/acme/demo 1.0.0 1 164 signed [ACME ID] pinned Pushed 1 1 164 [TIME]",
@@ -313,22 +259,15 @@ fn versions_of_two_providers_are_not_mixed() {
         .write(&author.scene.path("other"));
     let registry = Registry::plain();
     let to = format!("{}/tofu/{{namespace}}/{{type}}", registry.host());
-    let push = |folder: &str, provider: &str, more: &[&str]| {
-        let to = [
-            "--to",
-            &to,
-            "--plain-http",
-            "127.0.0.1",
-            "--key",
-            "acme.asc",
-        ];
-        let push = ["push", folder, "--provider", provider];
-        author.tfoci(&[&push[..], &to, more].concat())
+    let push = |folder: &str, provider: &str, more: &str| {
+        let to = format!("--to {to} --plain-http 127.0.0.1 --key acme.asc");
+        let push = format!("push {folder} --provider {provider}");
+        author.line(format!("{push} {to} {more}"))
     };
-    push("dist", "acme/demo", &[]).succeeds();
+    push("dist", "acme/demo", "").succeeds();
     registry.forget();
     for provider in ["b.example/acme/demo", "a.example/acme/demo"] {
-        let run = push("other", provider, &[]).exits(3).without_result();
+        let run = push("other", provider, "").exits(3).without_result();
         let host = registry.host();
         run.says(&format!(
             "error {provider} 2.0.0 {host}/tofu/acme/demo expected {provider} received registry.opentofu.org/acme/demo 1.0.0"
@@ -339,23 +278,13 @@ fn versions_of_two_providers_are_not_mixed() {
         0
     );
     // The provider's own next version is accepted, and the provider may get a new address.
-    push("other", "acme/demo", &[]).succeeds();
-    let copy = [
-        "copy",
-        "--from",
-        "oci-layout:store",
-        "--to",
-        &to,
-        "--plain-http",
-        "127.0.0.1",
-    ];
+    push("other", "acme/demo", "").succeeds();
+    let copy = format!("copy --from oci-layout:store --to {to} --plain-http 127.0.0.1");
     author
-        .push(&["--provider", "a.example/acme/demo@1.0.0"])
+        .push("--provider a.example/acme/demo@1.0.0")
         .succeeds();
-    let run = author
-        .tfoci(&[&copy[..], &["a.example/acme/demo"]].concat())
-        .exits(3);
+    let run = author.line(format!("{copy} a.example/acme/demo")).exits(3);
     let host = registry.host();
     run.says(&format!("error a.example/acme/demo 1.0.0 {host}/tofu/acme/demo oci-layout:store/a.example/acme/demo expected a.example/acme/demo received registry.opentofu.org/acme/demo"));
-    push("other", "a.example/acme/demo", &["--existing", "replace"]).succeeds();
+    push("other", "a.example/acme/demo", "--existing replace").succeeds();
 }

@@ -9,23 +9,16 @@ use crate::support::zipfile;
 
 #[test]
 fn names_may_spell_the_version_with_a_v() {
-    let author = Author::new();
-    two_platforms()
-        .v_in_names()
-        .write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
+    let author = Author::of(two_platforms().v_in_names());
+    author.push("").succeeds();
     assert_eq!(
         author.installs(),
         installed("1.0.0", &["darwin_arm64", "linux_amd64"])
     );
-    let index = author.document("1.0.0");
-    let digest = index["manifests"][1]["digest"].as_str().unwrap();
-    let manifest =
-        fs::read_to_string(author.blob(digest.strip_prefix("sha256:").unwrap())).unwrap();
-    assert!(
-        manifest.contains("terraform-provider-demo_v1.0.0_linux_amd64.zip"),
-        "{manifest}"
-    );
+    let manifest = author.described(&author.document("1.0.0")["manifests"][1]);
+    let manifest = fs::read_to_string(manifest).unwrap();
+    let name = "terraform-provider-demo_v1.0.0_linux_amd64.zip";
+    assert!(manifest.contains(name), "{manifest}");
 }
 
 /// Other files of a release process: metadata, source archives, binaries, directories.
@@ -41,7 +34,7 @@ fn other_files_in_the_folder_are_ignored() {
     ] {
         author.scene.write(format!("dist/{name}"), "x");
     }
-    author.push(&[]).succeeds();
+    author.push("").succeeds();
     assert_eq!(author.installs().len(), 2);
 }
 
@@ -49,19 +42,9 @@ fn other_files_in_the_folder_are_ignored() {
 #[test]
 fn a_zip_that_the_document_does_not_list_is_refused() {
     let author = Author::with_release();
-    let zip = fs::read(
-        author
-            .scene
-            .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip"),
-    )
-    .unwrap();
-    author
-        .scene
-        .write("dist/terraform-provider-demo_1.0.0_freebsd_amd64.zip", zip);
-    let before = author.tree();
-    author.push(&[]).exits(3).without_result();
-    assert_eq!(author.tree(), before);
-    author.push(&["--platform", "linux_amd64"]).succeeds();
+    fs::copy(author.zip("linux_amd64"), author.zip("freebsd_amd64")).unwrap();
+    author.untouched(|| author.push("").exits(3).without_result());
+    author.push("--platform linux_amd64").succeeds();
     assert_eq!(author.installs(), installed("1.0.0", &["linux_amd64"]));
 }
 
@@ -72,7 +55,7 @@ fn a_zip_with_directory_entries_is_noted() {
     ReleaseFolder::new("demo", "1.0.0")
         .package("linux_amd64", files)
         .write(&author.scene.path("dist"));
-    let run = author.push(&[]).succeeds();
+    let run = author.push("").succeeds();
     run.says("Copied registry.opentofu.org/acme/demo 1.0.0 1 247 signed [ACME ID] pinned Pushed 1 1 247 [TIME]");
     author.installs();
 }
@@ -99,7 +82,7 @@ fn a_zip_whose_executable_cannot_be_executed_is_a_warning() {
         let warning = format!(
             "Warning registry.opentofu.org/acme/demo 1.0.0 {platform} terraform-provider-demo_v1.0.0"
         );
-        let run = author.push(&[]).succeeds();
+        let run = author.push("").succeeds();
         run.says(if warns { &warning } else { "Copied" });
     }
 }

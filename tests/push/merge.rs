@@ -8,6 +8,7 @@ use super::installed;
 use crate::support::author::{Author, two_platforms};
 use crate::support::release::ReleaseFolder;
 use crate::support::signer::Signer;
+use crate::support::tamper;
 use crate::support::{copy, testdata};
 
 /// A release of the fixtures' provider with one more platform.
@@ -17,25 +18,15 @@ fn foreign(layout: &str) -> Author {
         &testdata("layouts").join(layout),
         &author.scene.path("store"),
     );
-    let release = ReleaseFolder::new("demo", "1.0.0").platform("freebsd_amd64");
-    release.write(&author.scene.path("dist"));
+    ReleaseFolder::new("demo", "1.0.0")
+        .platform("freebsd_amd64")
+        .write(&author.scene.path("dist"));
     author
 }
 
 fn index(author: &Author) -> Value {
-    let bytes = fs::read(author.scene.path("store/index.json")).unwrap();
-    let layout: Value = serde_json::from_slice(&bytes).unwrap();
-    let entries = layout["manifests"].as_array().unwrap();
-    let name =
-        |entry: &&Value| entry["annotations"]["org.opencontainers.image.ref.name"] == "1.0.0";
-    let digest = entries.iter().find(name).unwrap()["digest"]
-        .as_str()
-        .unwrap();
-    let path = author
-        .scene
-        .path("store/blobs")
-        .join(digest.replace(':', "/"));
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    let layout = author.scene.path("store");
+    tamper::document(&layout, &tamper::tagged(&layout, "1.0.0"))
 }
 
 /// No signature covers a foreign artifact's zips, so a release that does not list them cannot be merged into it; one that lists them
@@ -56,7 +47,7 @@ fn list_stored_zips(author: &Author) {
 fn merge(author: &Author) {
     list_stored_zips(author);
     author
-        .push(&["--exact-repository", "--platform", "freebsd_amd64"])
+        .push("--exact-repository --platform freebsd_amd64")
         .succeeds();
 }
 
@@ -65,27 +56,22 @@ fn platforms_pushed_one_by_one_give_the_same_bytes() {
     let platforms = ["windows_amd64", "linux_amd64", "darwin_arm64", "linux_386"];
     let author = |order: &[&[&str]]| {
         let author = Author::new();
-        let release = platforms
+        platforms
             .iter()
-            .fold(ReleaseFolder::new("demo", "1.0.0"), |r, p| r.platform(p));
-        release.write(&author.scene.path("dist"));
+            .fold(ReleaseFolder::new("demo", "1.0.0"), |r, p| r.platform(p))
+            .write(&author.scene.path("dist"));
         for some in order {
-            let chosen = some.iter().flat_map(|platform| ["--platform", platform]);
-            author.push(&chosen.collect::<Vec<_>>()).succeeds();
+            let chosen = some
+                .iter()
+                .map(|platform| format!("--platform {platform} "));
+            author.push(chosen.collect::<String>()).succeeds();
         }
         assert_eq!(author.installs(), installed("1.0.0", &platforms));
         author.tagged("1.0.0")
     };
     let at_once = author(&[&[]]);
-    assert_eq!(
-        author(&[
-            &platforms[0..1],
-            &platforms[1..2],
-            &platforms[2..3],
-            &platforms[3..4]
-        ]),
-        at_once
-    );
+    let one_by_one: Vec<&[&str]> = platforms.chunks(1).collect();
+    assert_eq!(author(&one_by_one), at_once);
     assert_eq!(author(&[&platforms[2..4], &[], &platforms[0..1]]), at_once);
 }
 
@@ -101,21 +87,15 @@ fn a_foreign_artifact_is_completed() {
         let before = index(&author)["manifests"].as_array().unwrap().len();
         merge(&author);
         let after = index(&author);
-        assert_eq!(
-            after["manifests"].as_array().unwrap().len(),
-            before + 1,
-            "{layout}"
-        );
+        let entries = after["manifests"].as_array().unwrap().len();
+        assert_eq!(entries, before + 1, "{layout}");
+        let installs = author.installs();
         assert!(
-            author
-                .installs()
-                .contains(&"1.0.0 freebsd_amd64".to_owned()),
+            installs.contains(&"1.0.0 freebsd_amd64".to_owned()),
             "{layout}"
         );
-        assert_eq!(
-            after["annotations"]["org.opencontainers.image.version"], "1.0.0",
-            "{layout}"
-        );
+        let version = &after["annotations"]["org.opencontainers.image.version"];
+        assert_eq!(version, "1.0.0", "{layout}");
     }
 }
 
@@ -125,11 +105,9 @@ fn foreign_entries_and_unknown_fields_survive() {
     let before = index(&author);
     merge(&author);
     let after = index(&author);
+    let entries = after["manifests"].as_array().unwrap();
     for entry in before["manifests"].as_array().unwrap() {
-        assert!(
-            after["manifests"].as_array().unwrap().contains(entry),
-            "{entry}"
-        );
+        assert!(entries.contains(entry), "{entry}");
     }
     for (field, value) in before.as_object().unwrap() {
         if !["manifests", "annotations"].contains(&field.as_str()) {
@@ -142,13 +120,15 @@ fn foreign_entries_and_unknown_fields_survive() {
 #[test]
 fn tags_of_other_tools_survive() {
     let author = foreign("good-cosign-tags");
-    let before = fs::read_to_string(author.scene.path("store/index.json")).unwrap();
-    let before: Value = serde_json::from_str(&before).unwrap();
+    let tags = || {
+        let text = fs::read(author.scene.path("store/index.json")).unwrap();
+        let index: Value = serde_json::from_slice(&text).unwrap();
+        index["manifests"].as_array().unwrap().clone()
+    };
+    let before = tags();
     merge(&author);
-    let after = fs::read_to_string(author.scene.path("store/index.json")).unwrap();
-    let after: Value = serde_json::from_str(&after).unwrap();
-    for entry in before["manifests"].as_array().unwrap() {
-        let kept = after["manifests"].as_array().unwrap().contains(entry);
+    for entry in &before {
+        let kept = tags().contains(entry);
         let is_ours = entry["annotations"]["org.opencontainers.image.ref.name"] == "1.0.0";
         assert_eq!(kept, !is_ours, "{entry}");
     }
@@ -159,42 +139,34 @@ fn tags_of_other_tools_survive() {
 #[test]
 fn zips_that_no_signature_covers_are_not_merged() {
     let author = foreign("good-oras");
-    let before = author.tree();
-    author
-        .push(&["--exact-repository"])
-        .exits(3)
-        .without_result();
-    assert_eq!(author.tree(), before);
+    author.untouched(|| author.push("--exact-repository").exits(3).without_result());
 }
 
 #[test]
 fn two_platforms_may_share_one_zip() {
     let author = Author::new();
     let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"#!/bin/sh\n")];
-    let release = ReleaseFolder::new("demo", "1.0.0")
+    ReleaseFolder::new("demo", "1.0.0")
         .package("linux_amd64", files)
-        .package("linux_arm64", files);
-    release.write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
+        .package("linux_arm64", files)
+        .write(&author.scene.path("dist"));
+    author.push("").succeeds();
     assert_eq!(
         author.installs(),
         installed("1.0.0", &["linux_amd64", "linux_arm64"])
     );
-    let [amd, arm] = ["linux_amd64", "linux_arm64"].map(|platform| {
-        let name = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
-        crate::support::judge::sha256(&author.scene.path(name))
-    });
-    assert_eq!(amd, arm);
+    assert_eq!(author.zip_hex("linux_amd64"), author.zip_hex("linux_arm64"));
 }
 
 #[test]
 fn several_versions_lie_side_by_side() {
     let author = Author::new();
     for version in ["1.0.0", "1.1.0-rc.1", "2.0.0+build.5"] {
-        let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
-        release.write(&author.scene.path("dist"));
+        ReleaseFolder::new("demo", version)
+            .platform("linux_amd64")
+            .write(&author.scene.path("dist"));
         author
-            .push(&["--provider", &format!("acme/demo@{version}")])
+            .push(format!("--provider acme/demo@{version}"))
             .succeeds();
     }
     assert_eq!(
@@ -211,14 +183,10 @@ fn several_versions_lie_side_by_side() {
 
 #[test]
 fn the_same_zip_under_another_name_is_the_same_package() {
-    let author = Author::with_release();
-    author.push(&[]).succeeds();
+    let author = Author::pushed();
     let tagged = author.tagged("1.0.0");
-    fs::remove_dir_all(author.scene.path("dist")).unwrap();
-    two_platforms()
-        .v_in_names()
-        .write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
+    author.releases(two_platforms().v_in_names());
+    author.push("").succeeds();
     assert_eq!(author.tagged("1.0.0"), tagged);
     author.installs();
 }
@@ -233,13 +201,13 @@ fn equal_zips_are_written_once_and_counted_as_equal() {
         .package("linux_amd64", files)
         .package("linux_arm64", files)
         .write(&author.scene.path("dist"));
-    author.push(&["--dry-run"]).succeeds().says(
+    author.push("--dry-run").succeeds().says(
         "Would registry.opentofu.org/acme/demo 1.0.0 3 170 signed [ACME ID] pinned Would 1 1 170 2 [TIME]",
     );
-    author.push(&[]).succeeds().says(
+    author.push("").succeeds().says(
         "Copied registry.opentofu.org/acme/demo 1.0.0 3 170 signed [ACME ID] pinned Pushed 1 1 170 2 [TIME]",
     );
-    author.push(&[]).succeeds().says(
+    author.push("").succeeds().says(
         "Present registry.opentofu.org/acme/demo 1.0.0 3 signed [ACME ID] pinned Pushed 3 [TIME]",
     );
     author.installs();

@@ -12,7 +12,7 @@ use crate::support::signer::Signer;
 #[test]
 fn allow_unsigned_applies_only_to_matching_providers() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
-    let push = |pattern| author.push_unsigned(&["--allow-unsigned", pattern]);
+    let push = |pattern| author.push_unsigned(format!("--allow-unsigned {pattern}"));
     push("acme/other").exits(3);
     push("example.com/acme/demo").exits(3);
     push("acme/demo").succeeds();
@@ -28,24 +28,21 @@ fn one_valid_signature_of_several_is_enough() {
     author
         .scene
         .write(format!("{signature}.72D7468F.sig"), &good);
-    author.push(&[]).succeeds();
+    author.push("").succeeds();
     author.installs();
     let layers = author.document("evidence-1.0.0")["layers"].clone();
-    let kept = layers[1]["digest"].as_str().unwrap().to_owned();
-    let kept = fs::read(author.blob(kept.strip_prefix("sha256:").unwrap())).unwrap();
-    assert_eq!(kept, good);
+    assert_eq!(fs::read(author.described(&layers[1])).unwrap(), good);
 }
 
 /// An altered document may list a zip that the folder lacks. The error is the signature, not the missing file.
 #[test]
 fn the_checksum_document_is_not_used_before_it_is_verified() {
     let author = Author::with_mistake(Mistake::DocumentAltered);
-    author.push(&[]).exits(3);
+    author.push("").exits(3);
     let author = Author::with_release();
-    let zip = "dist/terraform-provider-demo_1.0.0_linux_amd64.zip";
-    fs::remove_file(author.scene.path(zip)).unwrap();
-    author.push(&[]).exits(1);
-    author.push(&["--platform", "darwin_arm64"]).succeeds();
+    fs::remove_file(author.zip("linux_amd64")).unwrap();
+    author.push("").exits(1);
+    author.push("--platform darwin_arm64").succeeds();
     author.installs();
 }
 
@@ -64,15 +61,13 @@ fn a_revocation_in_a_separate_block_is_found() {
             3,
         ),
     ] {
-        let author = Author::new();
-        let release = two_platforms().signed_by(signer);
-        release.write(&author.scene.path("dist"));
+        let author = Author::of(two_platforms().signed_by(signer));
         author.scene.write("keys.asc", &keys);
-        let run = author.push_unsigned(&["--key", "keys.asc"]).exits(code);
-        let is_revoked = run.stderr.contains("revoked key");
+        let run = author.push_unsigned("--key keys.asc").exits(code);
+        let is_revoked = code == 3 && keys.contains(&key);
         assert_eq!(
+            run.stderr.contains("revoked key"),
             is_revoked,
-            code == 3 && keys.contains(&key),
             "{}",
             run.stderr
         );
@@ -85,26 +80,27 @@ fn a_revocation_in_a_separate_block_is_found() {
 fn a_subkey_that_may_no_longer_sign_is_refused_in_every_copy_of_its_key() {
     let signer = Signer::retired();
     let (before, after) = (signer.public_armored(), signer.armored_without_signing());
-    let author = Author::new();
-    let release = two_platforms().signed_by(signer);
-    release.write(&author.scene.path("dist"));
+    let author = Author::of(two_platforms().signed_by(signer));
     author.scene.write("before.asc", &before);
     author.scene.write("after.asc", &after);
     author.scene.write("both.asc", format!("{before}{after}"));
     for keys in ["after.asc", "both.asc"] {
-        let run = author.push_unsigned(&["--key", keys]).exits(3);
+        let run = author.push_unsigned(format!("--key {keys}")).exits(3);
         run.says(&format!("error registry.opentofu.org/acme/demo 1.0.0 terraform-provider-demo_1.0.0_SHA256SUMS.sig {}",
             signer.fingerprint()
         ));
         assert!(!author.scene.path("store").exists());
     }
-    author.push_unsigned(&["--key", "before.asc"]).succeeds();
+    author.push_unsigned("--key before.asc").succeeds();
     // The evidence has the key without the later change.
     let address = "registry.opentofu.org/acme/demo@1.0.0";
     for (key, code) in [("before.asc", 0), ("after.asc", 3)] {
-        let from = ["inspect", address, "--from", "oci-layout:store"];
-        let pinned = ["--key", key, "--require-pinned"];
-        author.tfoci(&[&from[..], &pinned].concat()).exits(code);
+        let pinned = format!("--key {key} --require-pinned");
+        author
+            .line(format!(
+                "inspect {address} --from oci-layout:store {pinned}"
+            ))
+            .exits(code);
     }
 }
 
@@ -114,19 +110,15 @@ fn a_revocation_behind_many_certifications_is_found() {
     let signer = Signer::revoked();
     let revoked = Signer::stranger().certified(&signer.public_armored(), 300);
     let [good, _revocation] = Signer::revocation_apart(&revoked);
-    let author = Author::new();
-    let release = two_platforms().signed_by(signer);
-    release.write(&author.scene.path("dist"));
+    let author = Author::of(two_platforms().signed_by(signer));
     author.scene.write("good.asc", &good);
     author.scene.write("both.asc", format!("{good}{revoked}"));
-    author
-        .push_unsigned(&["--key", "good.asc", "--dry-run"])
-        .succeeds();
-    let run = author.push_unsigned(&["--key", "both.asc"]).exits(3);
+    author.push_unsigned("--key good.asc --dry-run").succeeds();
+    let run = author.push_unsigned("--key both.asc").exits(3);
     run.says(&format!("error registry.opentofu.org/acme/demo 1.0.0 terraform-provider-demo_1.0.0_SHA256SUMS.sig {}", signer.fingerprint()));
-    author.push_unsigned(&["--key", "good.asc"]).succeeds();
-    let from = ["--from", "oci-layout:store", "--key", "both.asc"];
-    let run = author.tfoci(&[&["inspect", "acme/demo@1.0.0"], &from[..]].concat());
+    author.push_unsigned("--key good.asc").succeeds();
+    let from = "--from oci-layout:store --key both.asc";
+    let run = author.line(format!("inspect acme/demo@1.0.0 {from}"));
     assert!(run.exits(3).stderr.contains("revoked"));
 }
 
@@ -147,17 +139,17 @@ fn nothing_is_written_or_removed_where_a_link_in_the_store_leads() {
         fs::create_dir_all(author.scene.path(&above)).unwrap();
         let link = format!("{above}/{}", parts[at]);
         symlink(author.scene.path("victim"), author.scene.path(&link)).unwrap();
-        let before = author.tree();
-        author.push(&[]).exits(1).without_result().says(&format!(
-            "error registry.opentofu.org/acme/demo 1.0.0 {link}"
-        ));
-        assert_eq!(author.tree(), before);
+        author.untouched(|| {
+            author.push("").exits(1).without_result().says(&format!(
+                "error registry.opentofu.org/acme/demo 1.0.0 {link}"
+            ))
+        });
     }
     // The store itself may be a link.
     let author = Author::with_release();
     fs::create_dir(author.scene.path("elsewhere")).unwrap();
     symlink("elsewhere", author.scene.path("store")).unwrap();
-    author.push(&[]).succeeds();
+    author.push("").succeeds();
     assert_eq!(author.installs().len(), 2);
 }
 
@@ -166,9 +158,7 @@ fn nothing_is_written_or_removed_where_a_link_in_the_store_leads() {
 fn a_zip_that_changes_after_its_verification_is_not_published() {
     let author = Author::with_release();
     let registry = Registry::plain();
-    let zip = author
-        .scene
-        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
+    let zip = author.zip("linux_amd64");
     let bytes = fs::read(&zip).unwrap();
     let digest = sha256(&bytes);
     let has_failed = Arc::new(AtomicBool::new(false));
@@ -186,7 +176,7 @@ fn a_zip_that_changes_after_its_verification_is_not_published() {
     };
     registry.always(matching("POST", "/blobs/uploads/"), Fault::after(change));
     let host = registry.host();
-    let more = ["--exact-repository", "--plain-http", host];
-    author.push_to(&format!("{host}/acme/demo"), &more).exits(3);
+    let more = format!("--exact-repository --plain-http {host}");
+    author.push_to(&format!("{host}/acme/demo"), more).exits(3);
     assert!(registry.tags("acme/demo").is_empty());
 }

@@ -94,7 +94,7 @@ fn a_dry_run_of_a_mirror_writes_nothing_to_the_registry() {
 #[test]
 fn a_dry_run_of_a_copy_writes_nothing_to_either_registry() {
     let author = Author::with_release();
-    author.push(&ONE).succeeds();
+    author.push(ONE.join(" ")).succeeds();
     let (from, to) = (Registry::plain(), Registry::plain());
     let copy = |dry: &[&str]| {
         let [source, destination] =
@@ -113,12 +113,12 @@ fn a_dry_run_of_a_copy_writes_nothing_to_either_registry() {
     import(&author.repository(""), &from, NAME);
     writes_only_without_dry_run(&to, copy);
     // A platform that the version lacks.
-    author.push(&[]).succeeds();
+    author.push("").succeeds();
     import(&author.repository(""), &from, NAME);
     writes_only_without_dry_run(&to, copy);
     // A replacement.
     author
-        .push(&["--existing", "replace", "--annotation", "a=b"])
+        .push("--existing replace --annotation a=b")
         .succeeds();
     import(&author.repository(""), &from, NAME);
     writes_only_without_dry_run(&to, |dry| {

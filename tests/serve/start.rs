@@ -86,9 +86,7 @@ fn a_template_that_no_repository_of_the_registry_matches_is_reported() {
     let host = registry.host();
     let store = |name: &str| format!("{host}/{name}/{{hostname}}/{{namespace}}/{{type}}");
     let plain = format!("--plain-http {host}");
-    author
-        .push_to(&store("tofu"), &["--plain-http", host])
-        .succeeds();
+    author.push_to(&store("tofu"), &plain).succeeds();
     let serve = |name: &str| {
         let from = store(name);
         Server::plain(&author.scene, format!("--from {from} {plain}"))

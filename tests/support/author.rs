@@ -31,20 +31,36 @@ impl Author {
         Self { scene }
     }
 
+    /// With this release in `dist`.
+    pub fn of(release: ReleaseFolder) -> Self {
+        let author = Self::new();
+        author.releases(release);
+        author
+    }
+
     /// With the release `demo` 1.0.0 for two platforms in `dist`.
     pub fn with_release() -> Self {
-        let author = Self::new();
-        two_platforms().write(&author.scene.path("dist"));
-        author
+        Self::of(two_platforms())
     }
 
     /// With that release and a mistake in it.
     pub fn with_mistake(mistake: Mistake) -> Self {
-        let author = Self::new();
-        two_platforms()
-            .mistake(mistake)
-            .write(&author.scene.path("dist"));
-        author
+        Self::of(two_platforms().mistake(mistake))
+    }
+
+    /// Writes a release into `dist`, and nothing else is there.
+    pub fn releases(&self, release: ReleaseFolder) {
+        let _none = fs::remove_dir_all(self.scene.path("dist"));
+        release.write(&self.scene.path("dist"));
+    }
+
+    /// Asserts that this changes nothing in the scene. Returns what it returns.
+    #[track_caller]
+    pub fn untouched<T>(&self, work: impl FnOnce() -> T) -> T {
+        let before = self.tree();
+        let result = work();
+        assert_eq!(self.tree(), before);
+        result
     }
 
     /// Writes that release.
@@ -52,10 +68,17 @@ impl Author {
         two_platforms().write(&self.scene.path("dist"));
     }
 
+    /// With that release in `dist` and in `store`.
+    pub fn pushed() -> Self {
+        let author = Self::new();
+        author.with_pushed();
+        author
+    }
+
     /// Writes that release and pushes it.
     pub fn with_pushed(&self) {
         self.with_release_in_place();
-        self.push(&[]).succeeds();
+        self.push("").succeeds();
     }
 
     /// The store has a release of two platforms without a signature.
@@ -63,30 +86,33 @@ impl Author {
         two_platforms()
             .mistake(Mistake::SignatureMissing)
             .write(&self.scene.path("dist"));
-        self.push_unsigned(&["--allow-unsigned", "acme/demo"])
-            .succeeds();
+        self.push_unsigned("--allow-unsigned acme/demo").succeeds();
     }
 
     /// `tfoci push dist --provider acme/demo --to oci-layout:store --jobs 1` with further arguments.
-    pub fn push_unsigned(&self, more: &[&str]) -> Run {
-        let mut arguments = vec!["push", "dist", "--to", "oci-layout:store", "--jobs", "1"];
-        if !more.contains(&"--provider") {
-            arguments.extend(["--provider", "acme/demo"]);
-        }
-        arguments.extend(more);
-        self.tfoci(&arguments)
+    pub fn push_unsigned(&self, more: impl AsRef<str>) -> Run {
+        let more = more.as_ref();
+        let named = if more.contains("--provider") {
+            ""
+        } else {
+            "--provider acme/demo"
+        };
+        self.line(format!(
+            "push dist --to oci-layout:store --jobs 1 {named} {more}"
+        ))
     }
 
     /// The same with `--key acme.asc`.
-    pub fn push(&self, more: &[&str]) -> Run {
-        self.push_unsigned(&[&["--key", "acme.asc"], more].concat())
+    pub fn push(&self, more: impl AsRef<str>) -> Run {
+        self.push_unsigned(format!("--key acme.asc {}", more.as_ref()))
     }
 
     /// `tfoci push dist --provider acme/demo --key acme.asc` into another store, with further arguments.
-    pub fn push_to(&self, to: &str, more: &[&str]) -> Run {
-        let release = ["push", "dist", "--provider", "acme/demo"];
-        let to = ["--key", "acme.asc", "--to", to];
-        self.tfoci(&[&release[..], &to, more].concat())
+    pub fn push_to(&self, to: &str, more: impl AsRef<str>) -> Run {
+        // A template may have spaces.
+        let push = "push dist --provider acme/demo --key acme.asc --to".split(' ');
+        let more = more.as_ref().split_whitespace();
+        self.tfoci(&push.chain([to]).chain(more).collect::<Vec<_>>())
     }
 
     /// Runs `tfoci` and replaces what differs between runs.
@@ -99,6 +125,17 @@ impl Author {
         steady(self.scene.line(line))
     }
 
+    /// The zip of a platform in `dist`.
+    pub fn zip(&self, platform: &str) -> PathBuf {
+        let name = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
+        self.scene.path(name)
+    }
+
+    /// The digest of that zip, in hex.
+    pub fn zip_hex(&self, platform: &str) -> String {
+        judge::sha256(&self.zip(platform))
+    }
+
     /// A path in the provider's repository.
     pub fn repository(&self, path: impl AsRef<Path>) -> PathBuf {
         self.scene.path(REPOSITORY).join(path)
@@ -107,6 +144,11 @@ impl Author {
     /// Everything in the scene.
     pub fn tree(&self) -> BTreeMap<String, String> {
         judge::tree(&self.scene.path(""))
+    }
+
+    /// Everything below a path in the scene.
+    pub fn tree_of(&self, path: impl AsRef<Path>) -> BTreeMap<String, String> {
+        judge::tree(&self.scene.path(path))
     }
 
     /// What installs from the store: `VERSION PLATFORM` of each package.
@@ -145,6 +187,12 @@ impl Author {
         self.repository("blobs/sha256").join(hex)
     }
 
+    /// The file of the blob that a descriptor names.
+    pub fn described(&self, descriptor: &serde_json::Value) -> PathBuf {
+        let digest = descriptor["digest"].as_str().unwrap();
+        self.blob(digest.strip_prefix("sha256:").unwrap())
+    }
+
     /// The document of a tag.
     pub fn document(&self, tag: &str) -> serde_json::Value {
         let bytes = fs::read(self.blob(&self.tagged(tag).unwrap())).unwrap();
@@ -157,6 +205,12 @@ pub fn two_platforms() -> ReleaseFolder {
     ReleaseFolder::new("demo", "1.0.0")
         .platform("darwin_arm64")
         .platform("linux_amd64")
+}
+
+/// `demo` 1.0.0 for `linux_amd64`, built again with another zip.
+pub fn another_build() -> ReleaseFolder {
+    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", b"another\n")];
+    ReleaseFolder::new("demo", "1.0.0").package("linux_amd64", files)
 }
 
 /// Replaces what differs between runs: keys, which each run of the tests generates, and times.
@@ -244,6 +298,12 @@ impl Run {
             assert!(!text.contains(secret), "{text}");
         }
         self
+    }
+
+    /// The JSON document on stdout.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap()
     }
 
     /// Asserts that stdout is empty.

@@ -27,16 +27,8 @@ fn the_verdict_about_every_layout_is_that_of_the_client() {
     let (mut agreements, mut wrong) = (0, Vec::new());
     for (layout, lines) in of_layout {
         let store = lines[0].store();
-        let words = [
-            "verify",
-            "registry.opentofu.org/acme/demo",
-            "--deep",
-            "--exact-repository",
-        ];
-        let words = words
-            .into_iter()
-            .chain(["--format", "json", "--from", &store]);
-        let found = Found::of(scene.tfoci(words));
+        let verify = "verify registry.opentofu.org/acme/demo --deep --exact-repository";
+        let found = Found::of(scene.line(format!("{verify} --format json --from {store}")));
         // What is only a warning is none of the client's business, and the fixtures are no real zips.
         let codes: BTreeSet<&str> = found.codes().into_iter().collect();
         let is_about_content =
@@ -133,15 +125,8 @@ fn every_fault_of_a_document_has_its_code() {
         ("lenient-wrong-case", "irregular-manifest"),
     ] {
         let store = format!("oci-layout:{}", layouts().join(layout).display());
-        let words = [
-            "verify",
-            "registry.opentofu.org/acme/demo",
-            "--exact-repository",
-        ];
-        let words = words
-            .into_iter()
-            .chain(["--format", "json", "--from", &store]);
-        let found = Found::of(Scene::new().tfoci(words));
+        let verify = "verify registry.opentofu.org/acme/demo --exact-repository --format json";
+        let found = Found::of(Scene::new().line(format!("{verify} --from {store}")));
         assert!(
             found.codes().contains(&code),
             "{layout}: {:#?}",

@@ -43,19 +43,10 @@ fn packages_of_a_registry_are_read_too() {
     let registry = crate::support::registry::Registry::plain();
     let author = Author::with_release();
     let to = format!("{}/acme/demo", registry.host());
-    let plain = ["--plain-http", "127.0.0.1", "--exact-repository"];
-    author.push_to(&to, &plain).succeeds();
-    let words = [
-        "verify",
-        "acme/demo",
-        "--deep",
-        "--format",
-        "json",
-        "--from",
-        &to,
-    ];
-    let words: Vec<&str> = words.into_iter().chain(plain).collect();
-    Found::of(author.tfoci(&words)).are_none();
+    let plain = "--plain-http 127.0.0.1 --exact-repository";
+    author.push_to(&to, plain).succeeds();
+    let verify = format!("verify acme/demo --deep --format json --from {to} {plain}");
+    Found::of(author.line(&verify)).are_none();
     registry.repository("acme/demo", |repository| {
         let blobs = repository.blobs.values_mut();
         for bytes in blobs.filter(|bytes| bytes.starts_with(b"PK")) {
@@ -64,5 +55,5 @@ fn packages_of_a_registry_are_read_too() {
             *bytes = changed.into();
         }
     });
-    Found::of(author.tfoci(&words)).are(&["bytes-differ"], 3);
+    Found::of(author.line(verify)).are(&["bytes-differ"], 3);
 }

@@ -122,15 +122,15 @@ fn a_job_of_github_actions_gets_annotations_and_a_summary() {
 #[test]
 fn the_page_and_the_schema_have_the_same_codes() {
     let scene = crate::support::scene::Scene::new();
-    let page = scene.tfoci(["help", "findings"]).succeeds().stdout;
+    let page = scene.line("help findings").succeeds().stdout;
     let lists = page.lines().filter_map(|line| line.strip_prefix("  "));
     let mut codes: Vec<&str> = lists.flat_map(|line| line.split(", ")).collect();
     codes.sort_unstable();
     for code in &codes {
-        let page = scene.tfoci(["help", code]).succeeds().stdout;
+        let page = scene.line(format!("help {code}")).succeeds().stdout;
         assert!(page.starts_with(&format!("{code} (")) && page.lines().count() > 2);
     }
-    let schema = scene.tfoci(["schema", "verify"]).succeeds().stdout;
+    let schema = scene.line("schema verify").succeeds().stdout;
     let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
     let known = schema["$defs"]["finding"]["properties"]["code"]["enum"]
         .as_array()

@@ -74,10 +74,7 @@ fn build_metadata_is_part_of_a_name() {
         .mirror(&format!(
             "{ADDRESS} --from filesystem-mirror:mirror {ALLOW}"
         ))
-        .says(
-            0,
-            "Copied example.com/acme/demo 1.0.0+ent 1 418 unverified Mirrored 1 1 418 [TIME]",
-        )
+        .tells("Copied example.com/acme/demo 1.0.0+ent 1 418 unverified Mirrored 1 1 418 [TIME]")
         .gives(&["oci-layout:store/example.com/acme/demo:1.0.0_ent"]);
     assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
 }

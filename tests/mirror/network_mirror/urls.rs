@@ -68,10 +68,7 @@ fn package_urls_are_relative_to_the_redirected_document() {
 fn build_metadata_is_requested_with_its_plus_sign() {
     let scene = OriginScene::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
     from(&scene, ALLOW)
-        .says(
-            0,
-            "Copied example.com/acme/demo 1.0.0+ent 1 418 unverified Mirrored 1 1 418 [TIME]",
-        )
+        .tells("Copied example.com/acme/demo 1.0.0+ent 1 418 unverified Mirrored 1 1 418 [TIME]")
         .gives(&["oci-layout:store/example.com/acme/demo:1.0.0_ent"]);
     assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
     // Some servers decode `+` as a space, and others require it. It is sent as clients send it.
@@ -113,10 +110,7 @@ fn from_books(scene: &OriginScene) -> Told {
 fn hosts_are_requested_in_both_spellings_of_clients() {
     let scene = OriginScene::of([demo()]);
     from_books(&scene)
-        .says(
-            0,
-            "Copied bücher.example/acme/demo 1.0.0 1 406 unverified Mirrored 1 1 406 [TIME]",
-        )
+        .tells("Copied bücher.example/acme/demo 1.0.0 1 406 unverified Mirrored 1 1 406 [TIME]")
         .gives(&["oci-layout:store/xn--bcher-kva.example/acme/demo:1.0.0"]);
     assert_eq!(scene.installs(), ARRIVED);
     assert_eq!(scene.origin.count(below(UNICODE)), 0);

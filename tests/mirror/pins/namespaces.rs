@@ -1,5 +1,3 @@
-use serde_json::Value;
-
 use super::{PINNING, pinned};
 use crate::mirror::LINUX;
 use crate::mirror::origin_scene::OriginScene;
@@ -42,7 +40,7 @@ fn one_key_of_three_providers_is_pinned_for_their_namespace() {
     let run = scene.named(&format!("{run} --ca-file ca.pem --format json"));
     let run = scene.tfoci(run.split(' ')).succeeds();
     assert_eq!(run.stderr.matches(covers).count(), 1, "{}", run.stderr);
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = run.json();
     assert_eq!(document["pins"].as_array().unwrap().len(), 3);
     let entry = pinned("*", "ACME");
     assert_eq!(scene.trust(), format!("{elsewhere}\n{entry}"));

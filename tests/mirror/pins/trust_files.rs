@@ -17,10 +17,9 @@ fn a_new_table_precedes_every_table_that_would_match_first() {
     let own = pinned("demo", "ACME");
     let expected = format!("{own}expired = \"refuse\"\n\n{general}");
     assert_eq!(scene.trust(), expected);
-    scene.demo(&format!("{PINNING} --recheck")).says(
-        0,
-        "Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] pinned Mirrored 1 [TIME]",
-    );
+    scene
+        .demo(&format!("{PINNING} --recheck"))
+        .tells("Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] pinned Mirrored 1 [TIME]");
 }
 
 #[test]

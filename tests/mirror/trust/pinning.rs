@@ -15,9 +15,7 @@ fn rotated(scene: &OriginScene) {
 fn new_keys_are_pinned_and_others_refused() {
     let scene = OriginScene::of([demo()]);
     let pinning = "--trust trust.toml --pin-new";
-    scene.demo(pinning).says(
-        0,
-        "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Pinned [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Note Mirrored 1 1 406 [TIME]",
+    scene.demo(pinning).tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Pinned [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Note Mirrored 1 1 406 [TIME]",
     );
     let text = std::fs::read_to_string(scene.path("trust.toml")).unwrap();
     assert!(text.contains(&Signer::acme().fingerprint()), "{text}");
@@ -30,8 +28,7 @@ fn new_keys_are_pinned_and_others_refused() {
     assert_eq!(scene.tree(), before);
     let after = std::fs::read_to_string(scene.path("trust.toml")).unwrap();
     assert_eq!(after, text);
-    scene.demo("").says(
-        0,
+    scene.demo("").tells(
         "Copied [ORIGIN]/acme/demo 1.1.0 1 406 signed [STRANGER ID] origin Mirrored 1 1 406 [TIME]",
     );
 }

@@ -10,24 +10,18 @@ fn protocols(author: &Author) -> Value {
 
 #[test]
 fn an_unlisted_manifest_is_used_with_a_note_and_a_missing_one_means_protocol_5() {
-    let author = Author::new();
-    two_platforms()
-        .protocols(&[])
-        .write(&author.scene.path("dist"));
-    author.push(&[]).succeeds();
+    let author = Author::of(two_platforms().protocols(&[]));
+    author.push("").succeeds();
     assert_eq!(protocols(&author), "5.0");
 
     for name in [
         "terraform-provider-demo_1.0.0_manifest.json",
         "terraform-registry-manifest.json",
     ] {
-        let author = Author::new();
-        two_platforms()
-            .protocols(&[])
-            .write(&author.scene.path("dist"));
+        let author = Author::of(two_platforms().protocols(&[]));
         let manifest = r#"{"version":1,"metadata":{"protocol_versions":["6.0"]}}"#;
         author.scene.write(format!("dist/{name}"), manifest);
-        let run = author.push(&[]).succeeds();
+        let run = author.push("").succeeds();
         run.says("Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]");
         assert_eq!(protocols(&author), "6.0");
         author.installs();
@@ -39,9 +33,7 @@ fn an_unlisted_manifest_is_used_with_a_note_and_a_missing_one_means_protocol_5()
 fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
     const NAME: &str = "dist/terraform-provider-demo_1.0.0_manifest.json";
     let released = || {
-        let author = Author::new();
-        let release = two_platforms().protocols(&["6.0"]);
-        release.write(&author.scene.path("dist"));
+        let author = Author::of(two_platforms().protocols(&["6.0"]));
         let manifest = fs::read_to_string(author.scene.path(NAME)).unwrap();
         fs::remove_file(author.scene.path(NAME)).unwrap();
         (author, manifest)
@@ -52,7 +44,7 @@ fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
     ] {
         let (author, manifest) = released();
         author.scene.write(place, manifest);
-        let run = author.push(&[]).succeeds();
+        let run = author.push("").succeeds();
         run.says(
             "Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]",
         );
@@ -66,7 +58,7 @@ fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
         if let Some(text) = other {
             author.scene.write("terraform-registry-manifest.json", text);
         }
-        let run = author.push(&[]).succeeds();
+        let run = author.push("").succeeds();
         run.says("Warning registry.opentofu.org/acme/demo 1.0.0 5.0 Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]");
         assert_eq!(protocols(&author), "5.0");
     }

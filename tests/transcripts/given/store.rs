@@ -39,7 +39,7 @@ impl Stage {
             ["release", ref words @ ..] => self.release(words),
             ["pushed", ref words @ ..] => {
                 self.release(words);
-                self.author.push(&[]).succeeds();
+                self.author.push("").succeeds();
             }
             ["pushed-unsigned"] => self.author.with_pushed_unsigned(),
             ["layout", name] => self.layout(name, "store"),
