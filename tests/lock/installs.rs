@@ -217,11 +217,11 @@ fn a_locked_package_that_the_pinned_key_did_not_sign_is_refused() {
     let list = format!("{}  {name}\n", sha256(content.as_bytes()));
     let h1 = PackageHash::H1(Sha256::digest(list).into());
     let lock = LOCK;
-    let mut entries = read(&scene, &lock);
+    let mut entries = read(&scene, lock);
     let place = entries.find("acme/other").unwrap();
     let place = place + entries[place..].find("hashes = [\n").unwrap() + "hashes = [\n".len();
     entries.insert_str(place, &format!("    \"{h1}\",\n"));
-    scene.write(&lock, entries);
+    scene.write(lock, entries);
     let before = judge::tree(&scene.path("ours"));
     for arguments in [
         strict,

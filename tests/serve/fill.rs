@@ -379,7 +379,7 @@ pub fn a_version_that_the_policy_refused_is_tried_again() {
     let (origin, scene) = origin();
     scene.write("stranger.asc", Signer::stranger().public_armored());
     let more = "--key stranger.asc --max-age 0";
-    let server = start(&scene, &origin, &more);
+    let server = start(&scene, &origin, more);
     let base = base(&origin);
     let refused = server.get(&format!("{base}/1.1.0.json"));
     assert_eq!(refused.status, 404, "{}", refused.text());

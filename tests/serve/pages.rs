@@ -48,12 +48,12 @@ fn a_url_with_a_path_is_served_below_it() {
     server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
     server.get(&format!("/tf/mirror/{DEMO}/index.json")).is(404);
     let url = "--url https://localhost:[PORT]/providers/";
-    let server = store.serve_tls(&url);
+    let server = store.serve_tls(url);
     for page in ["/", "/providers/"].map(|base| format!("{base}providers/{DEMO}")) {
         server.get(&page).is(200);
     }
     let url = "--url https://localhost:[PORT]/tf/";
-    let server = store.serve_tls(&url);
+    let server = store.serve_tls(url);
     let index = format!("/mirror/{DEMO}/index.json");
     let bare = server.get(&index).is(200).text();
     assert_eq!(server.get(&format!("/tf{index}")).is(200).text(), bare);
@@ -200,7 +200,7 @@ fn pages_that_people_open_by_mistake_name_the_right_path() {
         assert!(has_words(&said, routes), "{path}: {said}");
     }
     let host = "--registry-host registry.acme.test";
-    let server = store.serve(&host);
+    let server = store.serve(host);
     for path in [
         &format!("/mirror/{DEMO}/9.9.9.json"),
         &format!(

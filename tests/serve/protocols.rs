@@ -367,7 +367,7 @@ fn the_url_decides_about_links_and_about_the_host_of_the_registry() {
         ("", "", "localhost:8443"),
         ("", "", HOST),
     ] {
-        let server = store.serve(&arguments);
+        let server = store.serve(arguments);
         let ask = |path: &str| server.ask("GET", path, &[("Host", host)]);
         assert_eq!(
             ask("/.well-known/terraform.json").json(),

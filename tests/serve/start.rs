@@ -264,7 +264,7 @@ fn every_kind_of_unreachable_store_is_reported_at_the_start() {
     let demo = Store::at(registry.host());
     demo.push(DEMO, "1.0.0", None);
     let gone = Store::at("127.0.0.1:1");
-    let server = gone.serve(&format!("--registry-host {HOST}"));
+    let server = gone.serve(format!("--registry-host {HOST}"));
     server.logs("Failed");
     // Other replicas may have lists from before.
     server.get("/readyz").is(503);
@@ -278,7 +278,7 @@ fn every_kind_of_unreachable_store_is_reported_at_the_start() {
     assert!(lines.next().unwrap().contains("127.0.0.1:1"), "{log}");
     assert_eq!(lines.next(), None, "{log}");
     // A registry that answers is not mentioned.
-    let server = demo.serve(&format!("--registry-host {HOST}"));
+    let server = demo.serve(format!("--registry-host {HOST}"));
     server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
     let log = Server::stop(server);
     assert!(!log.contains("Failed"), "{log}");

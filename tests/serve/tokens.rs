@@ -539,7 +539,7 @@ fn a_link_of_one_host_is_not_valid_for_another_one() {
     let other = "other.acme.test/acme/demo";
     let store = store();
     store.push(other, "1.0.0", None);
-    let server = store.serve(&GUARD);
+    let server = store.serve(GUARD);
     let path = "/v1/providers/acme/demo/1.0.0/download/linux/amd64";
     let ask = |path: &str, host: &str, token: Option<&str>| {
         let token = token.map(bearer).unwrap_or_default();
