@@ -140,13 +140,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if let Some(error) = plan.incomplete.take() {
         report.failed(error);
     }
-    let to_error = |failure| match locks.refusing(&failure) {
-        Some(files) => CommandError::not_locked(failure, &files),
-        None => failure.into(),
-    };
     let on_result = |result| match result {
         Ok(published) => report.published(published),
-        Err(failure) => report.failed(to_error(failure)),
+        Err(failure) => report.failed(CommandError::of_version(failure, &locks)),
     };
     let mut tasks = Vec::new();
     for task in plan.tasks(&to, &target, &locks) {

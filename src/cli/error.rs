@@ -4,13 +4,13 @@
 
 mod common_failure;
 
-use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tfoci::error::{Category, Hint, printable, printable_path};
 use tfoci::lock;
+use tfoci::mirror::Locks;
 use tfoci::outcome::{Failure, Kind, Problem};
 use tfoci::store::Endpoint;
 use tfoci::{
@@ -48,11 +48,10 @@ impl CommandError {
         error: E,
     ) -> Self {
         Self {
-            category,
             message: None,
             hint,
             reason: Some(Reason::Other(Box::new(error))),
-            is_about_empty_store: false,
+            ..Self::plain(category, "")
         }
     }
 
@@ -137,10 +136,17 @@ impl CommandError {
         }
     }
 
-    /// A version that lock files refuse.
-    pub(super) fn not_locked(failure: Failure, files: &BTreeSet<PathBuf>) -> Self {
-        let line = |file: &PathBuf| format!("\n  locked by {}", printable_path(file));
-        Self::from(failure).with(&files.iter().map(line).collect::<String>())
+    /// The failure of a version, with the lock files that refuse it, if they do.
+    pub(super) fn of_version(failure: Failure, locks: &Locks) -> Self {
+        let refusing = locks.refusing(&failure);
+        let error = Self::from(failure);
+        let Some(files) = refusing else {
+            return error;
+        };
+        let lines = files
+            .iter()
+            .map(|file| format!("\n  locked by {}", printable_path(file)));
+        error.with(&lines.collect::<String>())
     }
 
     /// `--require-pinned` without pins.
@@ -222,12 +228,12 @@ impl Hint for CommandError {
 
 impl From<Failure> for CommandError {
     fn from(failure: Failure) -> Self {
+        let category = failure.category();
         Self {
-            category: failure.category(),
             message: None,
             hint: failure.hint(),
             reason: Some(Reason::Failure(Box::new(failure))),
-            is_about_empty_store: false,
+            ..Self::plain(category, "")
         }
     }
 }

@@ -312,10 +312,6 @@ impl Results<'_> {
         if let Some(pins) = &self.pins {
             pins.record(&result);
         }
-        let to_error = |failure| match self.locks.refusing(&failure) {
-            Some(files) => CommandError::not_locked(failure, &files),
-            None => failure.into(),
-        };
         let report = &self.session.report;
         match result {
             Ok(published) => report.published(published),
@@ -323,7 +319,7 @@ impl Results<'_> {
                 (Problem::Held { until }, Some(subject)) => {
                     report.add(Row::held(subject.clone(), *until));
                 }
-                _ => report.failed(to_error(failure)),
+                _ => report.failed(CommandError::of_version(failure, &self.locks)),
             },
         }
     }
