@@ -1,6 +1,7 @@
 //! The requests that have not ended: progress shows for which host a run waits.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+use tfoci::jobs::locked;
 
 /// The hosts of the requests that have not ended, the oldest request first.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +25,6 @@ impl PendingRequests {
     }
 
     fn hosts(&self) -> MutexGuard<'_, Vec<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::iter::once;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::referrers::Attached;
 use super::stored_version::{StoredVersion, documents_in_memory};
@@ -84,7 +84,7 @@ impl Draft {
     /// What was added.
     pub(super) fn finish(self) -> Drafts {
         let drafts = self.drafts.into_inner();
-        drafts.unwrap_or_else(PoisonError::into_inner)
+        drafts.unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Adds a version, and what is attached to it.

@@ -45,7 +45,7 @@ pub use report::{Readers, SourceReport, SourceState};
 pub use store::{CredentialStore, Location};
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use url::Url;
@@ -53,6 +53,7 @@ use url::Url;
 use crate::address::Hostname;
 use crate::event::Event;
 use crate::http::Http;
+use crate::jobs::locked;
 use locations::CliConfigFile;
 use origin::OriginCredentials;
 use registry::RegistryCredentials;
@@ -71,7 +72,7 @@ pub struct Credentials(Arc<Sources>);
 struct Sources {
     locations: Locations,
     helper_timeout: Duration,
-    read: RwLock<Arc<ReadSources>>,
+    read: Mutex<Arc<ReadSources>>,
     /// When they were last read again.
     renewed: tokio::sync::Mutex<Instant>,
     /// The pairs of host and source that were reported.
@@ -91,7 +92,7 @@ impl Default for Sources {
         Self {
             locations: Locations::default(),
             helper_timeout: HELPER_TIMEOUT,
-            read: RwLock::default(),
+            read: Mutex::default(),
             renewed: tokio::sync::Mutex::new(Instant::now()),
             reported: Mutex::default(),
         }
@@ -132,7 +133,7 @@ impl Credentials {
                 Err(error) => Err(error),
             };
             if matches!(found, Ok(Some(_))) {
-                *self.0.read.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+                *locked(&self.0.read) = fresh;
             }
             *renewed = Instant::now();
         }
@@ -141,8 +142,7 @@ impl Credentials {
     }
 
     fn read(&self) -> Arc<ReadSources> {
-        let read = self.0.read.read().unwrap_or_else(PoisonError::into_inner);
-        read.clone()
+        locked(&self.0.read).clone()
     }
 
     /// Finds the credential for a repository of an OCI registry; `None` if there is none. The most specific entry is used, or the first
@@ -202,8 +202,7 @@ impl Credentials {
     /// Reports once for each host and source that a credential of this source, or no credential, is used for the host.
     pub(crate) fn report_use(&self, host: &str, found_in: Option<&FoundIn>, http: &Http) {
         let host = host.to_owned();
-        let reported = self.0.reported.lock();
-        let mut reported = reported.unwrap_or_else(PoisonError::into_inner);
+        let mut reported = locked(&self.0.reported);
         if reported.insert((host.clone(), found_in.cloned())) {
             let found_in = found_in.map(ToString::to_string);
             http.report(Event::CredentialSelected { host, found_in });

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use super::Error;
 use crate::attestation::KEY_VARIABLE;
+use crate::jobs::locked;
 
 /// The longest accepted output in bytes. Tokens have a few thousand.
 pub(super) const LONGEST: u64 = 64 << 10;
@@ -129,7 +130,7 @@ impl<K: Eq + Hash, V: Clone> Answers<K, V> {
         ask: impl Future<Output = Result<Option<V>, Error>>,
     ) -> Result<Option<V>, Error> {
         let cell = {
-            let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut answers = locked(&self.0);
             answers.entry(question).or_default().clone()
         };
         // The lock is held while the helper runs, so that two tasks do not run it for the same host and prompt the user twice.

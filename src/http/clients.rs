@@ -1,7 +1,8 @@
 //! HTTP clients, one for each kind of connection.
 
+use crate::jobs::locked;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use reqwest::{Certificate, Client, Identity, redirect};
@@ -55,7 +56,7 @@ impl Clients {
     }
 
     pub(super) fn get(&self, kind: &ConnectionKind, settings: &Settings) -> Result<Client, Error> {
-        let mut clients = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = locked(&self.all);
         if let Some(client) = clients.get(kind) {
             return Ok(client.clone());
         }

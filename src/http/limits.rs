@@ -7,8 +7,9 @@
 //! Permits are taken in one order: upload, download, small. An upload takes its permit before any of its blob is read; the reader of a blob
 //! never begins an upload; and a small request holds its permit only until its answer is read, waiting for nothing but the network.
 
+use crate::jobs::locked;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
@@ -61,7 +62,7 @@ impl Limits {
     /// Waits for a permit.
     pub(super) async fn permit(&self, url: &Url, what: RequestClass) -> Permit {
         let permits = {
-            let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut hosts = locked(&self.hosts);
             let of = (url.origin().ascii_serialization(), what);
             if hosts.len() >= MOST_HOSTS && !hosts.contains_key(&of) {
                 hosts.retain(|(_, what), permits| {

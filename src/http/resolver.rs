@@ -1,8 +1,9 @@
 //! Resolves the names of hosts, and remembers which of them have private addresses.
 
+use crate::jobs::locked;
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
@@ -87,13 +88,13 @@ impl Resolved {
     }
 
     fn known(&self, name: &str) -> Option<bool> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = locked(&self.0);
         all.get(name).copied()
     }
 
     fn note(&self, name: &str, addresses: impl IntoIterator<Item = IpAddr>) {
         let is_private = are_private(addresses);
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = locked(&self.0);
         // Further names count as public.
         if all.len() < MOST_NAMES || all.contains_key(name) {
             *all.entry(name.to_owned()).or_insert(true) &= is_private;

@@ -6,7 +6,7 @@
 //! long as `Retry-After`.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
@@ -15,6 +15,7 @@ use url::Url;
 
 use super::{Answer, Error, Http, Request, Shown, authority};
 use crate::event::Event;
+use crate::jobs::locked;
 
 /// The default number of retries. Their pauses add up to at least 7 seconds, which outlasts short outages.
 const RETRIES: u32 = 5;
@@ -185,7 +186,7 @@ pub(super) struct Reached(Mutex<BTreeSet<String>>);
 impl Reached {
     pub(super) fn insert(&self, url: &Url) {
         if let Some(host) = authority(url) {
-            let mut reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reached = locked(&self.0);
             if reached.len() >= MOST_REACHED {
                 reached.clear();
             }
@@ -194,7 +195,7 @@ impl Reached {
     }
 
     fn has(&self, url: &Url) -> bool {
-        let reached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let reached = locked(&self.0);
         authority(url).is_some_and(|host| reached.contains(&host))
     }
 }

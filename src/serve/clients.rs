@@ -3,9 +3,10 @@
 //! A client is an IPv4 address, or an IPv6 network of 64 bits, since a host may use every address of it. Each may have half of what the server has,
 //! so that one leaves the rest to others. Behind a proxy, which sends all clients from its address, only the limits of the server apply.
 
+use crate::jobs::locked;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use moka::future::Cache;
@@ -98,8 +99,7 @@ impl Clients {
             return false;
         };
         let rate = f64::from(rate.get());
-        let requests = client.requests.lock();
-        let mut requests = requests.unwrap_or_else(PoisonError::into_inner);
+        let mut requests = locked(&client.requests);
         let (left, since) = *requests;
         let now = Instant::now();
         let earned = now.duration_since(since).as_secs_f64() * rate;
@@ -147,7 +147,7 @@ impl Client {
 
     /// Whether to log a line about the client now. One that retries without end does not fill the log.
     pub(super) fn may_log(&self) -> bool {
-        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = locked(&self.logged);
         let may_log = logged.is_none_or(|at| at.elapsed() >= LOG_INTERVAL);
         if may_log {
             *logged = Some(Instant::now());

@@ -1,7 +1,7 @@
 //! The URLs of packages, and requests to them. Origins sign these URLs for a limited time, which may end while a download runs or waits.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
 use reqwest::header::{IF_RANGE, RANGE};
@@ -15,6 +15,7 @@ use crate::digest::Digest;
 use crate::event::Event;
 use crate::hash::PackageHash;
 use crate::http::{self, Answer, Request};
+use crate::jobs::locked;
 use crate::platform::Platform;
 
 /// The most times that a new URL is requested for one package. URLs are valid for minutes, so an origin whose third URL is refused too has
@@ -167,8 +168,7 @@ impl Renewal {
 
     /// The URL from the last response.
     fn latest(&self) -> Option<Url> {
-        let latest = self.0.latest.lock();
-        latest.unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.0.latest).clone()
     }
 
     /// Returns a URL other than the expired one; `None` if there is none, or the limit is reached.
@@ -187,7 +187,7 @@ impl Renewal {
         *asked += 1;
         let answer = (self.0.ask)().await?;
         let other = answer.filter(|url| url != expired);
-        let mut latest = self.0.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = locked(&self.0.latest);
         *latest = other.clone().or(latest.take());
         Ok(other)
     }

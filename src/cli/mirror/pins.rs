@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
@@ -13,6 +13,7 @@ use tfoci::disk::{self, directory_of};
 use tfoci::error::printable_path;
 use tfoci::event::Reporter;
 use tfoci::fingerprint::Fingerprint;
+use tfoci::jobs::locked;
 use tfoci::mirror::Task;
 use tfoci::outcome::{Failure, Published};
 use tfoci::trust::pins::{FirstSeen, NewKeys, pin, unite};
@@ -93,7 +94,7 @@ impl<'a> Pins<'a> {
 
     /// Pins the key of a version immediately: the run may be interrupted, and the next run does not verify this version again.
     pub(super) fn record(&self, result: &Result<Published, Failure>) {
-        let mut all = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = locked(&self.keys);
         let published = match result {
             Ok(published) => published,
             Err(Failure { subject, .. }) => {
@@ -128,8 +129,7 @@ impl<'a> Pins<'a> {
 
     /// Writes the remaining keys; in a dry run, prints all of them. Warns about providers without a key. Fails if a key could not be written.
     pub(super) async fn finish(self, reporter: &dyn Reporter) -> Result<(), CommandError> {
-        let mut all =
-            std::mem::take(&mut *self.keys.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut all = std::mem::take(&mut *locked(&self.keys));
         let mut unwritten = Vec::new();
         let has_seen = all.values().any(|keys| !keys.seen.is_empty());
         let directory = directory_of(&self.path);

@@ -9,7 +9,7 @@ mod ledger;
 mod tests;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use console::Term;
@@ -18,6 +18,7 @@ use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tfoci::authentication::{Anchor, Authentication, Status};
 use tfoci::error::printable_path;
 use tfoci::event::{Event, Reporter, Subject, Transfer, Warning};
+use tfoci::jobs::locked;
 use tfoci::version::Version;
 
 pub(super) use super::finished_line::explained;
@@ -128,7 +129,7 @@ impl Progress {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     fn show(&self) {

@@ -11,7 +11,7 @@ mod totals;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use indicatif::HumanBytes;
 use serde_json::{Value, json};
@@ -23,6 +23,7 @@ use tfoci::error::{Category, FEW, counted, listed, printable_path};
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;
 use tfoci::install::Installed;
+use tfoci::jobs::locked;
 use tfoci::outcome::Published;
 
 use super::Ending;
@@ -330,7 +331,7 @@ impl Report {
     }
 
     fn run(&self) -> MutexGuard<'_, Option<Run>> {
-        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.run)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The provider registry of a host, and service discovery, which finds it
 //! ([clients: service discovery](crate::clients#service-discovery)).
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use reqwest::header::ACCEPT;
 use reqwest::{Method, StatusCode};
@@ -13,6 +13,7 @@ use super::super::fetch::{self, Access};
 use super::Origin;
 use crate::address::Hostname;
 use crate::http::{Request, Shown};
+use crate::jobs::locked;
 use crate::protocol::discovery::services;
 
 /// The largest discovery document in bytes, which is the limit of clients.
@@ -40,8 +41,7 @@ pub(super) struct Service {
 impl Origin {
     pub(super) async fn service(&self, host: &Hostname) -> Result<Service, Error> {
         let cell = {
-            let services = self.services.lock();
-            let mut services = services.unwrap_or_else(PoisonError::into_inner);
+            let mut services = locked(&self.services);
             if services.len() >= MOST_HOSTS && !services.contains_key(host) {
                 // Those that are asked for right now stay.
                 services.retain(|_, cell| Arc::strong_count(cell) > 1);
