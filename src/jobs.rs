@@ -70,6 +70,10 @@ impl Jobs {
     }
 }
 
+/// The number of providers that are in work at once. Most of the time they wait for responses, and one host receives at most 16 small requests at
+/// once: more would only take memory. Packages have a limit of their own ([`Jobs`]).
+pub const PROVIDERS: usize = 16;
+
 /// The number of versions that are in work at once, besides one of each provider. A version has two or three requests under way, and one host may
 /// receive 16 small requests, so more versions would only hold their documents in memory.
 const SPARE: usize = 15;

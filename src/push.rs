@@ -164,10 +164,8 @@ async fn inspect(
             Ok((zip, plain)) => {
                 // Windows knows no such permission.
                 if let Some(file) = plain.filter(|_| package.platform.os() != "windows") {
-                    reporter.report(Event::Warning {
-                        subject: subject.platform(&package.platform),
-                        warning: Warning::NotExecutable { file },
-                    });
+                    let subject = subject.platform(&package.platform);
+                    reporter.warn(subject, Warning::NotExecutable { file });
                 }
                 notes.extend(
                     zip.has_directory_entries()

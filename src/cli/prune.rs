@@ -162,7 +162,7 @@ async fn plan(
     let from = from?;
     let listed = from.versions().await?;
     let mut removed: BTreeSet<Version> = listed.versions.iter().cloned().collect();
-    removed.retain(|version| constraints.is_any() || constraints.admits(version));
+    removed.retain(|version| constraints.selects(version));
     if keep.is_any {
         for version in keep.versions(&from, &listed.versions).await {
             removed.remove(&version);

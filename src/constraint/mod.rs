@@ -108,6 +108,11 @@ impl VersionConstraints {
         self.comparisons.is_empty()
     }
 
+    /// Whether a user who writes these means that version: without a comparison every version, pre-releases too.
+    pub fn selects(&self, version: &Version) -> bool {
+        self.is_any() || self.admits(version)
+    }
+
     /// The version, if the only comparison is an exact version.
     pub fn as_exact(&self) -> Option<&Version> {
         let mut comparisons = self.comparisons.iter();

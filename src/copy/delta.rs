@@ -8,7 +8,7 @@ use super::{Options, Task, have, selection};
 use crate::constraint::VersionConstraints;
 use crate::outcome::{At, Failure, Problem};
 
-/// The number of packages that a target is asked for at once.
+/// The number of packages that a target is asked for at once: as many small requests as one host receives.
 const LOOKUPS: usize = 16;
 
 /// Checks that the targets have what deltas leave out.

@@ -23,7 +23,7 @@ pub async fn have(
     constraints: &VersionConstraints,
 ) -> Result<(Vec<ListedVersion>, Vec<Failure>), Failure> {
     let available = from.versions().await?;
-    let is_wanted = |version: &&Version| constraints.is_any() || constraints.admits(version);
+    let is_wanted = |version: &&Version| constraints.selects(version);
     let wanted = available.versions.iter().filter(is_wanted);
     let reads = wanted.map(async |version| {
         let read = version_of(from, version).await;
@@ -46,11 +46,8 @@ pub async fn have(
 async fn version_of(from: &StoredProvider, version: &Version) -> Result<ListedVersion, Problem> {
     let repo = &from.repo;
     let (tag, evidence) = (Tag::of_version(version)?, Tag::of_evidence(version)?);
-    let absent = || Problem::NoVersion {
-        constraints: VersionConstraints::exactly(version.clone()),
-        available: Vec::new(),
-    };
-    let artifact = repo.artifact(&tag).await?.ok_or_else(absent)?;
+    let artifact = repo.artifact(&tag).await?;
+    let artifact = artifact.ok_or_else(|| Problem::no_version(version))?;
     let entries = artifact.index.platforms().map_err(store::Error::from)?;
     let mut packages = Vec::new();
     for package in repo.packages(&entries).await? {

@@ -186,15 +186,14 @@ impl<'a> Journey<'a> {
         };
         let (available, tags) = future::try_join(from.versions(), tags).await?;
         let mut selected = match from.withdrawn(&available) {
-            Some(warning) => {
-                reporter.report(warning);
-                SelectedVersions::default()
-            }
+            Some(warning) => SelectedVersions {
+                warnings: vec![warning],
+                ..SelectedVersions::default()
+            },
             None => selection::select(&filters, options, &from, &available),
         };
         for warning in std::mem::take(&mut selected.warnings) {
-            let subject = Subject::provider(&from.provider);
-            reporter.report(Event::Warning { subject, warning });
+            reporter.warn(Subject::provider(&from.provider), warning);
         }
         if let Err(problem) = rule {
             let before = selected.versions.len();

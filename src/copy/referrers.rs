@@ -9,7 +9,7 @@ use super::Journey;
 use super::error::Error;
 use crate::digest::Digest;
 use crate::error::{FEW, listed};
-use crate::event::{Event, Subject, Transfer, Warning};
+use crate::event::{Subject, Transfer, Warning};
 use crate::oci::referrers::{self, DEEPEST};
 use crate::oci::{
     Descriptor, EMPTY_BYTES, Part, RawManifest, Referrers, Refusal, Tag, digests, manifests, parts,
@@ -20,7 +20,8 @@ use crate::release::Expected;
 use crate::store::{self, At, Attachment, Lookup, PutError, Repo};
 use crate::version::Version;
 
-/// The most manifests that are attached to a version or are said to be, and their bytes, which are in memory at once.
+/// The most manifests that are attached to a version or are said to be, and their bytes, which are in memory at once. A version with an SBOM and two
+/// signatures for each of a dozen platforms has some forty, of about 1 KB each.
 const MOST: usize = 1_000;
 const LARGEST: u64 = 4 << 20;
 /// The most bytes of their blobs. The SBOM of a large provider has some megabytes.
@@ -314,8 +315,7 @@ impl Journey<'_> {
 
     fn left_attached(&self, version: &Version, text: String) {
         let subject = Subject::version(&self.from.provider, version);
-        let warning = Warning::LeftAttached(text);
-        self.reporter.report(Event::Warning { subject, warning });
+        self.reporter.warn(subject, Warning::LeftAttached(text));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Journey;
 use super::error::Error;
-use crate::event::{Event, Subject, Warning};
+use crate::event::{Subject, Warning};
 use crate::oci::Refusal;
 use crate::outcome::{At, Failure};
 use crate::platform::Platform;
@@ -61,7 +61,7 @@ impl Journey<'_> {
         let others = (!others.is_empty()).then_some(Warning::FurtherPlatforms(others));
         for warning in absent.chain(others) {
             let subject = Subject::version(&release.provider, &release.version);
-            self.reporter.report(Event::Warning { subject, warning });
+            self.reporter.warn(subject, warning);
         }
         Ok(())
     }

@@ -3,7 +3,6 @@
 use futures_util::{FutureExt as _, future};
 
 use crate::blob::{BlobSource as _, Memory};
-use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::oci::evidence::EVIDENCE;
@@ -147,10 +146,7 @@ pub(super) async fn artifact(
     tag: &Tag,
 ) -> Result<Artifact, Error> {
     let raw = from.repo.manifest(At::Tag(tag)).await;
-    let absent = || Problem::NoVersion {
-        constraints: VersionConstraints::exactly(version.clone()),
-        available: Vec::new(),
-    };
+    let absent = || Problem::no_version(version);
     let raw = raw.map_err(Error::unread)?;
     let raw = raw.ok_or_else(|| Error::in_read_store(absent()))?;
     let index = Index::read(&raw).map_err(|refusal| Error::unread(refusal.into()))?;

@@ -23,12 +23,10 @@ use crate::config::cli::CliConfig;
 use crate::constraint::VersionConstraints;
 use crate::credentials::{self, Credentials};
 use crate::finding::{Code, Finding, Severity};
+use crate::jobs::PROVIDERS;
 use crate::lockfile::{Client, LockedProvider};
 use crate::source;
 use crate::store::Registry;
-
-/// The number of providers whose ways are walked at once.
-const PROVIDERS: usize = 8;
 
 /// What a client has on this machine.
 pub struct Machine {

@@ -266,7 +266,7 @@ impl Way<'_> {
         let (all, required) = (&self.versions, self.required);
         let constraints = &required.constraints;
         let locked = required.locked.as_ref().map(|entry| &entry.version);
-        let locked = locked.filter(|one| constraints.is_any() || constraints.admits(one));
+        let locked = locked.filter(|one| constraints.selects(one));
         let (chosen, wanted) = match locked {
             Some(version) => (all.get(version), format!("{version}, which is locked")),
             None => {

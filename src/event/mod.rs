@@ -290,6 +290,11 @@ impl Event {
 pub trait Reporter: Send + Sync {
     /// The operation goes on when it returns.
     fn report(&self, event: Event);
+
+    /// Reports an irregularity that the journey accepts.
+    fn warn(&self, subject: Subject, warning: Warning) {
+        self.report(Event::Warning { subject, warning });
+    }
 }
 
 /// Ignores every event.

@@ -20,7 +20,7 @@ use crate::attestation::RequiredAttestation;
 use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::error::printable;
-use crate::event::{Event, Reporter, Subject, Warning};
+use crate::event::{Reporter, Subject, Warning};
 use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{RawManifest, Tag};
 use crate::outcome::{At, Failure, Problem};
@@ -116,8 +116,7 @@ impl<B> Examined<B> {
         reporter: &Arc<dyn Reporter>,
     ) -> Result<Verified<Release<B>>, Problem> {
         if let Some(warning) = self.warning(provider) {
-            let subject = Subject::version(provider, &self.version);
-            reporter.report(Event::Warning { subject, warning });
+            reporter.warn(Subject::version(provider, &self.version), warning);
         }
         let release = self.proof?;
         reporter.report(release.event());
@@ -270,11 +269,9 @@ impl StoredProvider {
     }
 
     /// The warning about a provider that the store lists without a version: all were withdrawn, and registries keep the empty repository.
-    pub(crate) fn withdrawn(&self, available: &Versions) -> Option<Event> {
-        (self.is_listed && available.versions.is_empty()).then(|| Event::Warning {
-            subject: Subject::provider(&self.provider),
-            warning: Warning::NoVersions(self.place.clone()),
-        })
+    pub(crate) fn withdrawn(&self, available: &Versions) -> Option<Warning> {
+        let has_none = self.is_listed && available.versions.is_empty();
+        has_none.then(|| Warning::NoVersions(self.place.clone()))
     }
 
     /// The versions that are not denied; `None` if all were withdrawn. Reports either ([`Denials::leave_out`](crate::trust::Denials)).
@@ -289,7 +286,7 @@ impl StoredProvider {
     ) -> Result<Option<Versions>, Failure> {
         let mut available = self.versions().await?;
         if let Some(warning) = self.withdrawn(&available) {
-            reporter.report(warning);
+            reporter.warn(Subject::provider(&self.provider), warning);
             return Ok(None);
         }
         let (denied, versions) = (&trust.policy.denied, &mut available.versions);
@@ -297,8 +294,7 @@ impl StoredProvider {
         let left_out =
             denied.leave_out(&self.provider, constraints, versions, |one| one, trust.now);
         for warning in left_out {
-            let subject = Subject::provider(&self.provider);
-            reporter.report(Event::Warning { subject, warning });
+            reporter.warn(Subject::provider(&self.provider), warning);
         }
         Ok(Some(available))
     }

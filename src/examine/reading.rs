@@ -6,7 +6,6 @@ use futures_util::{FutureExt as _, future};
 
 use super::{Examined, StoredProvider, TrustOptions};
 use crate::authentication::Note;
-use crate::constraint::VersionConstraints;
 use crate::digest::Digest;
 use crate::http::Retry;
 use crate::oci::Tag;
@@ -111,10 +110,7 @@ impl StoredProvider {
         let tag = Tag::of_version(version)?;
         let stored = async {
             let artifact = self.repo.artifact(&tag).await?;
-            let artifact = artifact.ok_or_else(|| Problem::NoVersion {
-                constraints: VersionConstraints::exactly(version.clone()),
-                available: Vec::new(),
-            })?;
+            let artifact = artifact.ok_or_else(|| Problem::no_version(version))?;
             if self.is_listed
                 && let Some(problem) = Problem::of_another(&artifact.index, &self.provider)
             {

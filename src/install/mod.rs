@@ -34,7 +34,7 @@ use crate::disk::{self, Staged};
 use crate::event::{Event, Reporter, Subject, Transfer};
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
-use crate::jobs::{self, Jobs};
+use crate::jobs::{self, Jobs, PROVIDERS};
 pub use crate::outcome::Form;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::{Platform, Platforms};
@@ -53,10 +53,6 @@ mod spelling;
 pub(crate) use download::{Download, Inspected, each_package};
 use package::PackageInstallation;
 use place::Place;
-
-/// The number of providers that are installed concurrently. Most of the time they wait for responses; the number of packages is limited
-/// separately.
-const PROVIDERS: usize = 16;
 
 /// Whom a directory is for. It decides the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,10 +30,8 @@ impl<B: PackageBlob> PackageInstallation<B> {
     pub(super) async fn install(self) -> Result<(InstalledPackage, Transfer), Problem> {
         let installed = self.deliver().await?;
         if installed.has_two_h1() && !self.place.is_in_site() {
-            self.download.reporter.report(Event::Warning {
-                subject: self.download.subject,
-                warning: Warning::TwoH1,
-            });
+            let reporter = self.download.reporter;
+            reporter.warn(self.download.subject, Warning::TwoH1);
         }
         let transfer = installed.transfer;
         Ok((installed, transfer))

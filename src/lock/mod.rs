@@ -39,11 +39,11 @@ use serde::{Serialize, Serializer};
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
 use crate::constraint::VersionConstraints;
-use crate::event::{Event, Reporter, Subject};
+use crate::event::{Reporter, Subject};
 use crate::examine::TrustOptions;
 use crate::hash::PackageHash;
 use crate::install::{InstalledPackage, Installer};
-use crate::jobs::Jobs;
+use crate::jobs::{Jobs, PROVIDERS};
 use crate::lockfile::Client;
 use crate::outcome::{At, Failure, Problem};
 use crate::place::Place;
@@ -53,9 +53,6 @@ use crate::version::Version;
 pub use method::Method;
 use method::{Found, Listing};
 use record::Recorded;
-
-/// The number of providers that are locked concurrently. They mostly wait for responses.
-const PROVIDERS: usize = 16;
 
 /// The options of all providers.
 #[derive(Clone, Debug)]
@@ -274,7 +271,7 @@ impl Journey<'_> {
             (policy.denied).leave_out(task.provider, constraints, found, Found::version, *now);
         for warning in warnings {
             let subject = Subject::provider(task.provider);
-            self.reporter.report(Event::Warning { subject, warning });
+            self.reporter.warn(subject, warning);
         }
         listing
     }

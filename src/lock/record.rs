@@ -6,7 +6,7 @@ use super::release_zips::{Claim, ReleaseZips};
 use super::{Found, Journey, Locked, Method, Needed};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::{Anchor, Authentication, Status};
-use crate::event::{Event, Subject};
+use crate::event::Subject;
 use crate::examine::Released;
 use crate::hash::PackageHash;
 use crate::install::InstalledPackage;
@@ -180,7 +180,7 @@ impl Journey<'_> {
                     let examined = examined.await?;
                     if let Some(warning) = examined.warning(provider) {
                         let subject = Subject::version(provider, found.version());
-                        self.reporter.report(Event::Warning { subject, warning });
+                        self.reporter.warn(subject, warning);
                     }
                     Ok((examined.proof.map_err(fail)?, BTreeSet::new()))
                 };

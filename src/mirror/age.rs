@@ -24,9 +24,10 @@ use crate::source::{self, AvailableVersion, Source};
 use crate::trust::{Rule, Verified};
 use crate::version::Version;
 
-/// The number of versions of a provider whose dates are requested at once.
+/// The number of versions of a provider whose dates are requested at once. Each takes three requests, and other providers ask the same host.
 const CONCURRENT: usize = 4;
-/// The number of versions whose dates are requested before the next selection.
+/// The number of versions whose dates are requested before the next selection. With fewer, a provider of many young versions is selected anew very
+/// often; with more, dates are requested that nothing needs.
 const BATCH: usize = 64;
 /// The most versions of a provider whose dates are requested: more than any real one has. The others are held back.
 const MOST: usize = 1_000;
@@ -172,7 +173,7 @@ impl Journey<'_> {
         }
         if let Some(until) = held(selected.overridden) {
             let subject = Subject::version(&release.provider, &release.version);
-            self.warn(subject, Warning::Young(until));
+            self.reporter.warn(subject, Warning::Young(until));
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ use crate::address::ProviderAddr;
 use crate::attestation::Attester;
 use crate::authentication::Note;
 use crate::error::printable;
-use crate::event::{Event, Reporter, Subject, Warning};
+use crate::event::{Reporter, Subject, Warning};
 use crate::hash::PackageHash;
 use crate::jobs::{Jobs, SideBySide};
 use crate::outcome::{At, Failure, OnResult, Problem, Published};
@@ -59,8 +59,8 @@ use selection::{NoMatch, Selected};
 pub use shard::{Shard, ShardError};
 use target::{Missing, Target, TargetState, named};
 
-/// The number of providers that are mirrored concurrently. Most of the time they wait for responses, and one host receives at most 16 small
-/// requests at once. 16 take more than 28 MiB for packages of 0.5 MB, and are not faster (benches/far.sh).
+/// The number of providers that are mirrored at once. The 16 of other commands take more than 28 MiB for packages of 0.5 MB, and are not faster
+/// (benches/far.sh).
 const PROVIDERS: usize = 13;
 
 /// Options of a run.
@@ -279,7 +279,7 @@ impl<'a> Journey<'a> {
             self.options.now,
         );
         for warning in available.warnings.iter().cloned().chain(left_out) {
-            self.warn(subject.clone(), warning);
+            self.reporter.warn(subject.clone(), warning);
         }
         Some((available, targets))
     }
@@ -491,7 +491,7 @@ impl<'a> Journey<'a> {
             let has_all = target.has_all(version, stored, &no_match.platforms).await;
             if let Some(read) = has_all.map_err(in_store)? {
                 let warning = Warning::Withdrawn(self.source.place(provider));
-                target.reporter.report(Event::Warning { subject, warning });
+                target.reporter.warn(subject, warning);
                 return Ok(target.present(version, stored, &read));
             }
         }
@@ -519,12 +519,9 @@ impl<'a> Journey<'a> {
                 available: has.to_vec(),
                 answer: printable(said),
             };
-            self.warn(Subject::version(&self.task.provider, version), warning);
+            let subject = Subject::version(&self.task.provider, version);
+            self.reporter.warn(subject, warning);
         }
-    }
-
-    fn warn(&self, subject: Subject, warning: Warning) {
-        self.reporter.report(Event::Warning { subject, warning });
     }
 
     /// The failure that the source has no package for any of these platforms. It lists the available ones if they are known.

@@ -216,11 +216,8 @@ impl<'a> Target<'a> {
         let oldest = entries.last().and_then(|all| all.last().copied());
         let is_lost = self.has_lost(newest.into_iter().chain(oldest)).await;
         if is_lost {
-            let (subject, warning) = (
-                Subject::provider(&self.task.provider),
-                Warning::LostManifests,
-            );
-            self.reporter.report(Event::Warning { subject, warning });
+            let subject = Subject::provider(&self.task.provider);
+            self.reporter.warn(subject, Warning::LostManifests);
         }
         let versions = self.ends.iter().map(|one| one.version().clone());
         if let Ok(mut all) = self.looked.lock() {

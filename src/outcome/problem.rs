@@ -255,6 +255,14 @@ fn stored_for(platforms: &[Platform]) -> String {
 }
 
 impl Problem {
+    /// The store does not have this version.
+    pub fn no_version(version: &Version) -> Self {
+        Self::NoVersion {
+            constraints: VersionConstraints::exactly(version.clone()),
+            available: Vec::new(),
+        }
+    }
+
     /// The problem of an index that names a different provider than expected.
     pub(crate) fn of_another(index: &oci::Index, expected: &ProviderAddr) -> Option<Self> {
         let stored = index.provider().filter(|stored| stored != expected)?;

@@ -5,7 +5,7 @@ use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, manifests, referre
 use crate::outcome::Problem;
 use crate::store::{self, At, Move, RepoMut, Tagged};
 
-/// How often tfoci tries to add to a list that others change, too.
+/// How often tfoci tries to add to a list that others change, too: some jobs that sign the same version at once all get their turn.
 const ATTEMPTS: u32 = 8;
 
 /// What became of an attachment.

@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime};
 use crate::attestation::Attesting;
 use crate::blob::BlobSource;
 use crate::digest::Digest;
-use crate::event::{Event, Reporter, Subject, Transfer, Warning};
+use crate::event::{Reporter, Subject, Transfer, Warning};
 use crate::http::Retry;
 use crate::jobs::Jobs;
 use crate::oci::{RawManifest, Tag, TagNames};
@@ -200,8 +200,7 @@ impl<B> Journey<'_, B> {
     }
 
     fn warn(&self, reporter: &Arc<dyn Reporter>, warning: Warning) {
-        let subject = self.edition.subject.clone();
-        reporter.report(Event::Warning { subject, warning });
+        reporter.warn(self.edition.subject.clone(), warning);
     }
 }
 

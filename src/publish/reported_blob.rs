@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{BlobSource, Event, Reporter, Subject};
+use super::{BlobSource, Reporter, Subject};
 use crate::blob::{BlobInfo, Opened};
+use crate::event::Event;
 
 /// A blob whose progress is reported.
 #[derive(Clone)]

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use moka::future::Cache;
@@ -25,10 +25,10 @@ use crate::blob;
 use crate::constraint::VersionConstraints;
 use crate::disk;
 use crate::error::Category;
-use crate::event::{Event, Subject};
+use crate::event::Subject;
 use crate::examine::TrustOptions;
 use crate::http;
-use crate::jobs::{self, Jobs};
+use crate::jobs::{self, Jobs, locked};
 use crate::mirror::age::{Dates, Dating};
 use crate::mirror::selection::Selected;
 use crate::mirror::{self, Task, VersionFilter};
@@ -40,9 +40,9 @@ use crate::version::Version;
 /// The longest time that mirroring a version may take, with the time in the queue. A transfer without progress ends after some minutes, but a slow
 /// origin can stay just within the limits of transfers.
 const LONGEST_FILL: Duration = Duration::from_secs(3_600);
-/// The number of versions that are mirrored concurrently.
+/// The number of versions that are mirrored concurrently. One slow origin does not stop the others, and their packages in transfer fit into memory.
 const PLACES: u32 = 8;
-/// The most versions that may have a place, or wait for one.
+/// The most versions that may have a place, or wait for one. A client that asks for every version of an origin would otherwise fill the memory.
 const QUEUE: usize = 1_024;
 /// How long a version is not mirrored again. Requests that read an older list may still ask for it.
 const JUST_MIRRORED: Duration = Duration::from_secs(2);
@@ -214,8 +214,7 @@ impl Fill {
         };
         for warning in available.warnings {
             let subject = Subject::provider(provider);
-            let event = Event::Warning { subject, warning };
-            self.settings.reporter.report(event);
+            self.settings.reporter.warn(subject, warning);
         }
         let FillSettings {
             platforms, exclude, ..
@@ -401,15 +400,14 @@ impl Fill {
                 self.shared.observer.tell("mirrored", "Mirrored", text);
             }
             Err(failure) => {
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+                *locked(&failed) = Some(failure);
             }
         };
         let FillSettings {
             source, reporter, ..
         } = &self.settings;
         mirror::mirror(vec![task], source, &options, reporter, &on_result).await;
-        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Some(failure) = failed else {
+        let Some(failure) = locked(&failed).take() else {
             return Ok(());
         };
         self.shared.fail(NOT_MIRRORED, &failure);

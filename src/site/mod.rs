@@ -39,13 +39,9 @@ use crate::address::ProviderAddr;
 use crate::error::Category;
 use crate::event::{Reporter, Subject};
 use crate::install::{Installed, Installer, Request, Task, by_provider};
-use crate::jobs::SideBySide;
+use crate::jobs::{PROVIDERS, SideBySide};
 use crate::outcome::{At, Failure, Problem};
 use crate::version::Version;
-
-/// The number of providers that are written concurrently. Most of their time is spent waiting for responses. The packages have a limit of their
-/// own.
-const PROVIDERS: usize = 8;
 
 /// What happened to one version, or would happen in a dry run.
 #[derive(Clone, Debug)]

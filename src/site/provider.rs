@@ -94,7 +94,7 @@ impl Site<'_> {
         if self.delete && available.versions.is_empty() && !published.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let is_selected = |version: &&Version| constraints.is_any() || constraints.admits(version);
+        let is_selected = |version: &&Version| constraints.selects(version);
         let selected: Vec<&Version> = available.versions.iter().filter(is_selected).collect();
         if selected.is_empty() {
             return Err(from.no_match(&available, constraints));
@@ -167,8 +167,7 @@ impl Site<'_> {
         let release = release.only(|platform| request.platforms.has(platform));
         let installed = if release.packages.is_empty() {
             let subject = Subject::version(&from.provider, version);
-            let warning = Warning::NoWantedPackage;
-            reporter.report(Event::Warning { subject, warning });
+            reporter.warn(subject, Warning::NoWantedPackage);
             None
         } else {
             let (at, any) = (At::read(from.place.clone()), BTreeSet::new());

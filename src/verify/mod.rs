@@ -32,7 +32,7 @@ use crate::event::{Event, Reporter, Subject};
 use crate::examine::{Examined, StoredProvider, TrustOptions, Versions};
 use crate::finding::{Code, Finding};
 use crate::install::{Download, Inspected};
-use crate::jobs::{Jobs, SideBySide, locked};
+use crate::jobs::{Jobs, PROVIDERS, SideBySide, locked};
 use crate::mirror::VersionFilter;
 use crate::oci::{Descriptor, Part, Tag};
 use crate::outcome::{Failure, Problem};
@@ -45,9 +45,6 @@ use crate::version::Version;
 pub(crate) use faults::code_of;
 use faults::{code_of_problem, repaired};
 pub use keys::expiry;
-
-/// The number of providers that are verified at once. Their versions share a number of places ([`SideBySide`]).
-const PROVIDERS: usize = 16;
 
 /// Options of a run.
 #[derive(Clone)]
@@ -236,7 +233,7 @@ impl Journey<'_> {
 
     fn admits(&self, version: &Version) -> bool {
         let mut constraints = self.task.constraints.iter();
-        constraints.any(|one| one.is_any() || one.admits(version))
+        constraints.any(|one| one.selects(version))
     }
 
     /// The constraints that no version satisfies. A registry keeps the repository of a provider whose versions are all withdrawn.
@@ -244,7 +241,7 @@ impl Journey<'_> {
         let from = &self.task.from;
         let is_met = |constraints: &VersionConstraints| {
             let mut versions = listed.versions.iter();
-            from.is_listed || versions.any(|one| constraints.is_any() || constraints.admits(one))
+            from.is_listed || versions.any(|one| constraints.selects(one))
         };
         let unmet = self.task.constraints.iter().filter(|one| !is_met(one));
         let findings = unmet.map(|one| Finding {

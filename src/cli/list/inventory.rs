@@ -150,7 +150,7 @@ async fn read(
     let (from, constraints) = (from?, selection.constraints);
     let mut versions = from.versions().await?.versions;
     let locked = locks.hashes_of(&from.provider);
-    versions.retain(|one| constraints.is_any() || constraints.admits(one));
+    versions.retain(|one| constraints.selects(one));
     versions.retain(|version| !locked.contains_key(version));
     let read = match trust {
         Some(trust) => inventory(&from, &versions, trust).await,

@@ -9,6 +9,7 @@ use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
 use tfoci::examine::StoredProvider;
 use tfoci::install::Task;
+use tfoci::jobs::PROVIDERS;
 use tfoci::oci::reference::version_of;
 use tfoci::oci::{Repository, Tag};
 use tfoci::outcome::{At, Failure, Problem};
@@ -35,9 +36,6 @@ pub(in crate::cli) struct WantedVersions {
     /// Where they are, or why the store cannot have them.
     pub(in crate::cli) from: Result<StoredProvider, Failure>,
 }
-
-/// The most providers that are read at once.
-const PROVIDERS: usize = 8;
 
 impl Wanted {
     /// Reads each provider, in order. Returns what was read and what failed.
@@ -208,11 +206,7 @@ impl Session {
         };
         let artifact = repo.artifact(&tag).await.map_err(Problem::from);
         let artifact = artifact.map_err(failed)?;
-        let absent = || Problem::NoVersion {
-            constraints: VersionConstraints::exactly(version.clone()),
-            available: Vec::new(),
-        };
-        let artifact = artifact.ok_or_else(absent).map_err(failed)?;
+        let artifact = artifact.ok_or_else(|| failed(Problem::no_version(&version)))?;
         let provider = artifact
             .index
             .provider()

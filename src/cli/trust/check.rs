@@ -12,6 +12,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::error::{Category, printable_path};
 use tfoci::event::Subject;
 use tfoci::examine::Released;
+use tfoci::jobs::PROVIDERS;
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platforms;
 use tfoci::prove::describe;
@@ -28,9 +29,6 @@ use crate::cli::error::{CommandError, named_by};
 use crate::cli::json;
 use crate::cli::printer::Printer;
 use crate::cli::session::{Session, read, read_key, trust_text};
-
-/// The number of providers whose origins are asked at once. One host receives at most 16 requests.
-const PROVIDERS: usize = 16;
 
 const EXAMPLES: &str = "\
 Examples:
