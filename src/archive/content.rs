@@ -21,9 +21,7 @@ pub(super) struct Content {
     pub(super) compressed: u64,
     /// The number of bytes.
     pub(super) size: u64,
-    /// Their CRC-32.
     pub(super) crc: Crc,
-    /// Their SHA-256.
     pub(super) sha256: Sha256,
 }
 

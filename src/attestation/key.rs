@@ -100,7 +100,6 @@ impl PublicKey {
         key.point().is_some().then_some(key).ok_or(wrong)
     }
 
-    /// Its algorithm and its point.
     fn point(&self) -> Option<(&'static dyn VerificationAlgorithm, &[u8])> {
         let of = |prefix, length| {
             let point = self.0.strip_prefix(prefix);

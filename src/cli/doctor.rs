@@ -82,7 +82,6 @@ pub(super) fn check(client: Client, session: &Session) -> Result<Ending, Command
     Ok(print("cli-config", vec![(None, steps)], session))
 }
 
-/// What the client has on this machine.
 fn machine(client: Client, session: &Session) -> Result<Machine, CommandError> {
     session.read_as(Some(client));
     let own = session.locations();

@@ -39,9 +39,7 @@ pub(super) enum FailOn {
 /// What a command has looked at.
 #[derive(Serialize)]
 pub(super) struct Checked {
-    /// The providers.
     pub(super) providers: Vec<ProviderAddr>,
-    /// The number of versions.
     pub(super) versions: usize,
     /// The versions whose required attestation was verified.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -241,7 +239,6 @@ fn subject(finding: &Finding) -> Option<Subject> {
     })
 }
 
-/// A finding on one line.
 fn line(finding: &Finding) -> String {
     let subject = subject(finding).map(|subject| format!("{subject}: "));
     format!("{}{}", subject.unwrap_or_default(), message(finding))

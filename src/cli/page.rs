@@ -30,7 +30,6 @@ macro_rules! partials {
 /// The title of a page whose operator set none.
 pub(super) const HEADING: &str = "Providers for OpenTofu and Terraform";
 
-/// Options for the page.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Page")]
 pub(super) struct PageOptions {

@@ -35,7 +35,6 @@ pub(super) enum Mirror {
         /// The repository template, in the form of the CLI configuration.
         template: String,
     },
-    /// A directory.
     Filesystem {
         /// The absolute path.
         path: String,

@@ -24,7 +24,6 @@ pub(super) const LONGEST: u64 = 64 << 10;
 /// The output of a helper. It is wiped on drop.
 pub(super) type Output = Zeroizing<Vec<u8>>;
 
-/// A helper, and what it is run for.
 pub(super) struct HelperRun<'a> {
     /// The name of the program, for messages.
     pub(super) helper: &'a str,

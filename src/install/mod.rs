@@ -171,7 +171,6 @@ pub async fn install(
     installing.await;
 }
 
-/// The tasks of each provider.
 pub(crate) fn by_provider(tasks: Vec<Task>) -> BTreeMap<ProviderAddr, Vec<Task>> {
     let mut providers: BTreeMap<ProviderAddr, Vec<Task>> = BTreeMap::new();
     for task in tasks {

@@ -77,7 +77,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether any `h1` is wanted.
     fn wants_h1(&self) -> bool {
         let named = self.h1.named();
         named.is_none_or(|platforms| !platforms.is_empty())

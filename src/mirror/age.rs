@@ -136,7 +136,6 @@ impl Dating<'_> {
     }
 }
 
-/// The date of a verified release.
 fn date_of<L>(release: &Verified<Release<L>>) -> Option<SystemTime> {
     let served = release.checksums.as_ref().and_then(|one| one.modified);
     served.max(release.authentication().signed_at)

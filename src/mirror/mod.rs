@@ -159,7 +159,6 @@ type Released = Result<
 /// What the source has told of a version for one destination, for the next ones.
 #[derive(Default)]
 struct Told<'t> {
-    /// The platforms of the version.
     platforms: OnceCell<Result<Platforms, Failure>>,
     /// The release, as it was requested for some platforms.
     released: Option<(Platforms, Released)>,

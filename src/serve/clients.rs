@@ -37,7 +37,6 @@ pub(super) struct Clients {
     shares: [usize; 2],
 }
 
-/// One client.
 pub(super) struct Client {
     /// How many more requests it may send now, and since when.
     requests: Mutex<(f64, Instant)>,
@@ -79,7 +78,6 @@ impl Clients {
         self.connections.clone().acquire_owned().await
     }
 
-    /// The client at an address.
     pub(super) async fn at(&self, address: IpAddr) -> Arc<Client> {
         let new = async {
             let [connections, places] = self.shares.map(|free| Arc::new(Semaphore::new(free)));

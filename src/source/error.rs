@@ -255,7 +255,6 @@ fn misunderstood(what: &Document, received: Option<&str>, error: &json::Error) -
     }
 }
 
-/// Whether a content type is that of JSON.
 pub(super) fn is_json(content_type: &str) -> bool {
     let media_type = content_type.split(';').next().unwrap_or_default();
     media_type.trim().eq_ignore_ascii_case("application/json")

@@ -44,7 +44,6 @@ pub enum SyntaxError {
 }
 
 impl SyntaxError {
-    /// The error at a line.
     pub(super) fn at(self, line: usize) -> Error {
         let line = Some(line);
         Error {

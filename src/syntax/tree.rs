@@ -43,7 +43,6 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// The blocks with this name and number of labels.
     pub(crate) fn blocks<'s>(&'s self, name: &str, labels: usize) -> Result<Vec<Block<'s>>, Error> {
         let mut found = Vec::new();
         for member in self.0.iter().filter(|member| member.name == name) {

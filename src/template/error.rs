@@ -62,7 +62,6 @@ pub enum TemplateProblem {
 }
 
 impl TemplateProblem {
-    /// The symbol with this name.
     pub(super) fn symbol(name: &str) -> Result<Symbol, Self> {
         Symbol::named(name).ok_or_else(|| Self::Symbol {
             name: name.to_owned(),

@@ -79,7 +79,6 @@ impl Denial {
         })
     }
 
-    /// Whether it counts at this time.
     fn counts(&self, now: SystemTime) -> bool {
         let until = self.until.as_ref();
         until.is_none_or(|until| date(now) <= *until)

@@ -50,7 +50,6 @@ pub(super) const SITE: Verb = ("Wrote", "Would write");
 /// The extent of a run and of its report.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
-    /// The number of providers.
     pub(super) providers: usize,
     /// Whether nothing is written.
     pub(super) dry_run: bool,
@@ -65,7 +64,6 @@ pub(super) struct Report {
     run: Mutex<Option<Run>>,
 }
 
-/// The destination of a run.
 enum Destination {
     /// Stores. The HTTP client counts the requests.
     Store(Http),

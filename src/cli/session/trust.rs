@@ -36,7 +36,6 @@ pub(in crate::cli) struct TrustPath {
 pub(in crate::cli) enum NamedBy {
     /// The command line.
     User,
-    /// The settings.
     Settings,
     /// A mirror file. Its author may be another person than the user, so that no text of the named file is shown.
     MirrorFile,

@@ -47,7 +47,6 @@ enum Status {
     CannotSign,
 }
 
-/// A key of a file.
 pub(super) struct KeyOfFile {
     pub(super) file: String,
     pub(super) key: KeyDescription,

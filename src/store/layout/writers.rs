@@ -28,7 +28,6 @@ const PATIENCE: u32 = 2;
 pub(super) struct Writers {
     /// The lock of the file, while a task has it.
     lock: Arc<tokio::sync::Mutex<Weak<disk::Lock>>>,
-    /// The versions that are ready.
     ready: Mutex<Vec<Ready>>,
     /// How long the last write of `index.json` took. It is locked during a write.
     writing: tokio::sync::Mutex<Duration>,

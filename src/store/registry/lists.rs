@@ -33,9 +33,7 @@ struct List {
     what: Requested,
     /// The member of each page that has the items.
     member: &'static str,
-    /// Reads an item.
     item: fn(&RawValue) -> Result<String, json::Error>,
-    /// The most items.
     most: usize,
 }
 
@@ -61,7 +59,6 @@ const REFERRERS: List = List {
     most: MOST_ENTRIES,
 };
 
-/// An item that is a text.
 fn text(item: &RawValue) -> Result<String, json::Error> {
     Ok(serde_json::from_str(item.get())?)
 }

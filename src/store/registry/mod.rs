@@ -93,7 +93,6 @@ impl Registry {
         host.and_then(|host| locked(&host.cache).takes_evidence)
     }
 
-    /// The session for a repository.
     pub(super) async fn session(&self, repository: &Repository) -> Result<Arc<Session>, Error> {
         let find = |sessions: &VecDeque<Arc<Session>>| {
             let mut sessions = sessions.iter();
