@@ -37,11 +37,12 @@ Examples:
 
 /// Delete versions that nobody needs from a store
 ///
-/// What stays is all that one of the `--keep` options names. Without any of them, an argument with constraints names what goes. The newest version
-/// of a provider stays, unless an argument names the provider. tfoci prints what goes and how many bytes that frees, and does it only with `--yes`.
+/// A version stays if one of the `--keep` options names it. Without such an option, the constraints of the arguments say which versions go. The
+/// newest version of a provider stays, unless an argument names the provider. tfoci prints what goes and how many bytes that frees, and does it only with `--yes`.
 ///
 /// Nobody else may write into the store meanwhile. A layout gives the space back at once, and a registry when its garbage collector runs. Some
-/// registries do not delete: ghcr.io has a page for it, and docker-registry an option. A run that was killed is finished by the next one.
+/// registries do not delete: ghcr.io has a page for it, and docker-registry needs REGISTRY_STORAGE_DELETE_ENABLED=true. The next run finishes one that
+/// was killed.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -97,7 +98,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let mut selections = wanted.versions.iter().map(|one| &one.selection);
     if !keep.is_any && selections.any(|one| one.constraints.is_any()) {
         return Err(CommandError::usage("nothing says which versions stay").advising(
-            "name what stays with `--keep-newest 3` or `--keep-locked DIR`, or what goes with `ADDR@VERSION`",
+            "name what stays, as with `--keep-newest 3`",
         ));
     }
     // All is planned before anything goes.

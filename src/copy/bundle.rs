@@ -20,7 +20,7 @@ use crate::place::Place;
 use crate::publish::ReportedBlob;
 use crate::store::bundle::contents::Parts;
 use crate::store::bundle::contents::{Base, Contents, FORMAT, ListedBlob, ListedVersion};
-use crate::store::bundle::{Key, Lists, Member, Writing, part_path, refused};
+use crate::store::bundle::{Key, Lists, Member, Writing, fault, part_path};
 use crate::store::{Error, PutError};
 
 /// Where a bundle is written.
@@ -234,7 +234,7 @@ impl Output {
     }
 
     fn impossible(&self, expected: &str, received: &str) -> Error {
-        refused("write", self.path.as_deref(), "", expected, received)
+        Error::Unwritable(fault(self.path.as_deref(), "", expected, received))
     }
 }
 

@@ -233,7 +233,7 @@ impl Hint for Error {
                     "clients refuse it too: restore it, or remove it to select all versions anew";
                 Some(text.to_owned())
             }),
-            Self::Changed { .. } => Some("run the same command again".to_owned()),
+            Self::Changed { .. } => None,
         }
     }
 }

@@ -61,19 +61,19 @@ const TAMPERED: &str =
 fn own_hint(problem: &Problem) -> Option<&'static str> {
     Some(match problem {
         Problem::Weaker { .. } => {
-            "publish it with its signature; only `--existing replace` of `push` makes evidence weaker"
+            "publish it with its signature"
         }
         Problem::Taken { .. } => {
             "`--existing replace` of `push` or `copy` puts the provider in its place"
         }
         Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
-            "lock files pin zips: release a new version; if nobody uses this one, `push --existing replace`"
+            "release a new version, since lock files pin zips"
         }
         Problem::OtherProvider { .. } => {
             "a template with `{hostname}`, `{namespace}` and `{type}` tells them apart"
         }
         Problem::NoProvider => "`tfoci list --from STORE` lists its providers, with their hosts",
-        Problem::Withdrawn { .. } => "copy it from a store that has it, or change the constraints",
+        Problem::Withdrawn { .. } => "change the constraints, so that they admit a version that is there",
         Problem::OtherLocked { .. } => "`tfoci lock ADDR --upgrade` selects another version",
         Problem::UnknownPlatforms => "name them with `--platform OS_ARCH`",
         Problem::OtherRelease { .. } => {
@@ -84,9 +84,8 @@ fn own_hint(problem: &Problem) -> Option<&'static str> {
             "on the near side, `tfoci copy ADDR@VERSION... --from STORE --to bundle:FILE` writes them"
         }
         Problem::NoPin {
-            allows_unsigned: true,
-        } => "`--require-pinned` accepts no release without a signature: leave out one of the two",
-        Problem::NoPin { .. } => "pin its key in a trust file, as `tfoci help trust` shows",
+            allows_unsigned: false,
+        } => "pin its key in a trust file, as `tfoci help trust` shows",
         Problem::Unproven { .. } => {
             "`--rebuild-index` copies its packages and evidence, and leaves out the rest"
         }

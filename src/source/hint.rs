@@ -64,11 +64,10 @@ impl Hint for AuthTried {
 
 impl Hint for SourceAddrError {
     fn hint(&self) -> Option<String> {
-        let text = self.text.to_string();
-        match text.starts_with("https://") && !text.contains('…') {
-            true => Some(format!("write `network-mirror:{text}`")),
-            false => Some("stores are copied with `tfoci copy`".to_owned()),
-        }
+        Some(match self.is_url {
+            true => format!("write `network-mirror:{}`", self.text),
+            false => "stores are copied with `tfoci copy`".to_owned(),
+        })
     }
 }
 

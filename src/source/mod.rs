@@ -158,7 +158,10 @@ impl FromStr for SourceAddr {
             Some(("filesystem-mirror", directory)) if !directory.is_empty() => {
                 Ok(Self::FilesystemMirror(directory.into()))
             }
-            _ => Err(SourceAddrError { text: text.into() }),
+            _ => Err(SourceAddrError {
+                is_url: text.starts_with("https://"),
+                text: text.into(),
+            }),
         }
     }
 }
@@ -169,6 +172,8 @@ impl FromStr for SourceAddr {
 pub struct SourceAddrError {
     /// The text that was parsed, with secrets removed.
     pub text: Shown,
+    /// Whether it is the URL of a network mirror, without the word before it.
+    pub is_url: bool,
 }
 
 /// The versions of a provider in a source.

@@ -16,7 +16,7 @@ mod file;
 mod tar;
 
 pub use contents::Contents;
-pub use file::{Lists, Member, Writing, key_of, part_path, parts_beside, refused};
+pub use file::{Lists, Member, Writing, fault, key_of, part_path, parts_beside};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::iter::once;
@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::OnceCell;
 
 use self::contents::Parts;
-use super::{Error, Refused};
+use super::{BundleFault, Error};
 use crate::blob::{self, BlobInfo, BlobSource, Body, Opened, ReadError};
 use crate::digest::Digest;
 use crate::disk::{self, Blocks, temp_file};
@@ -62,7 +62,7 @@ struct Inner {
     /// The first part that is missing, and the versions of all that are.
     missing: Option<(PathBuf, Vec<String>)>,
     /// The blobs, or why they are no blobs of a bundle.
-    members: OnceCell<Result<Members, Refused>>,
+    members: OnceCell<Result<Members, BundleFault>>,
     /// The blobs that were read.
     read: Mutex<HashSet<Key>>,
 }
@@ -223,7 +223,7 @@ impl Bundle {
                 scanned => scanned.map(Ok),
             }
         });
-        let scanned: &Result<_, Refused> = scanned.await?;
+        let scanned: &Result<_, BundleFault> = scanned.await?;
         scanned
             .as_ref()
             .map_err(|refused| Error::Bundle(refused.clone()))
@@ -388,7 +388,7 @@ impl Part {
     }
 
     fn fault(&self, member: &str, expected: &str, received: &str) -> Error {
-        refused("use", Some(&self.path), member, expected, received)
+        Error::Bundle(fault(Some(&self.path), member, expected, received))
     }
 }
 

@@ -150,12 +150,10 @@ impl Declined {
             Self::TagMove(..) => {
                 "publish all platforms of a version at once, or let the tags of this repository move"
             }
-            Self::Deletion => {
-                "ghcr.io deletes on the page of the package, and docker-registry with REGISTRY_STORAGE_DELETE_ENABLED=true; or copy what stays into a new store"
-            }
+            Self::Deletion => "`tfoci help prune` says how ghcr.io and docker-registry delete",
             Self::Permission { repository, .. } => {
                 return Some(format!(
-                    "ask its operator for the permission, or run `tfoci login {}` as a user who has it",
+                    "run `tfoci login {}` as a user who has the permission",
                     repository.host_and_name().0
                 ));
             }

@@ -143,9 +143,12 @@ pub enum Error {
     /// A layout without an `index.json`, or a link that leads nowhere: a part may be missing, or its disk is not mounted.
     #[error("the layout {} is incomplete\n  expected its index.json", printable_path(.path))]
     Incomplete { path: PathBuf },
-    /// A bundle cannot be used or written.
-    #[error(transparent)]
-    Bundle(Refused),
+    /// A file is not a bundle as tfoci writes it.
+    #[error("cannot use the bundle{0}")]
+    Bundle(BundleFault),
+    /// A bundle cannot have this.
+    #[error("cannot write the bundle{0}")]
+    Unwritable(BundleFault),
     /// A delta leaves out a blob, which the target of a copy has.
     #[error("the package {digest} is not in this delta")]
     LeftOut { digest: Digest },
@@ -168,12 +171,10 @@ pub enum Error {
     },
 }
 
-/// A file is not a bundle as tfoci writes it, or a bundle cannot be written.
+/// What is wrong with a bundle, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot {action} the bundle{}\n  expected {}\n  received {}", of_member(.path.as_deref(), .member), printable(.expected), printable(.received))]
-pub struct Refused {
-    /// `use` or `write`
-    pub action: &'static str,
+#[error("{}\n  expected {}\n  received {}", of_member(.path.as_deref(), .member), printable(.expected), printable(.received))]
+pub struct BundleFault {
     /// The file; `None` where none can be named.
     pub path: Option<PathBuf>,
     /// The member; empty where none can be named.
@@ -281,6 +282,7 @@ impl Error {
             | Self::TooManyParts { .. }
             | Self::TooManyEntries { .. }
             | Self::Bundle(_)
+            | Self::Unwritable(_)
             | Self::Incomplete { .. } => Category::Malformed,
             Self::Missing { .. }
             | Self::LeftOut { .. }
@@ -333,10 +335,14 @@ fn repeated(error: &json::Error, document: &str) -> String {
 
 /// Names a bundle and its member, as far as they can be named.
 fn of_member(path: Option<&Path>, member: &str) -> String {
-    let path = path.map(|path| format!(" {}", printable_path(path)));
     let member = (!member.is_empty()).then(|| format!("\n  member {}", printable(member)));
+    let path = path.map(|path| format!(" {}", printable_path(path)));
     format!("{}{}", path.unwrap_or_default(), member.unwrap_or_default())
 }
+
+/// What helps if there is no store at a path, or nothing in it.
+pub const CHECK_PATH: &str =
+    "check the path: `tfoci push`, `mirror` and `copy` create a store there";
 
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
@@ -367,22 +373,16 @@ impl Hint for Error {
             }
             Self::NoParent { .. } => "create the directory above it, or mount its disk",
             Self::Incomplete { .. } | Self::LayoutIndex { .. } | Self::Marker { .. } => {
-                "restore the file; or delete this directory, and mirror, copy or push its versions again"
+                "restore the file; without a copy of it, delete the directory and fill it again"
             }
             Self::ReadOnly => {
                 "write into a layout or a registry, and then run `tfoci copy --from STORE --to bundle:FILE`"
             }
             Self::LeftOut { .. } => "copy the delta into the store that has the rest",
-            Self::Bundle(refused) if refused.action == "use" => {
-                "carry it over again: `tfoci verify` checks it before it leaves"
-            }
-            Self::NoStore { .. } => {
-                "check the path: `tfoci push`, `mirror` and `copy` create a store there"
-            }
+            Self::Bundle(_) => "carry it over again: `tfoci verify` checks it before it leaves",
+            Self::NoStore { .. } => CHECK_PATH,
             Self::Unauthorized { host, .. } => {
-                return Some(format!(
-                    "`tfoci login {host}` stores credentials; in CI, REGISTRY_AUTH_FILE names a file of them"
-                ));
+                return Some(format!("`tfoci login {host}` stores credentials"));
             }
             Self::ListRefused(_) => NO_LIST,
             Self::NoRegistry { .. } => {

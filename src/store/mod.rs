@@ -27,7 +27,7 @@ pub use blob::StoreBlob;
 pub use bundle::Bundle;
 pub use declined::{Breach, Declined, Requested};
 pub use endpoint::Endpoint;
-pub use error::{Error, PutError, Refused};
+pub use error::{BundleFault, CHECK_PATH, Error, PutError};
 pub use layout::Layout;
 pub use registry::{Lookup, Registry};
 pub use repo::{Attachment, CONCURRENT_READS, Repo};

@@ -51,7 +51,6 @@ impl Error {
         let text = match self {
             Self::Entry { error, .. } => return error.hint_about_files(),
             Self::TrustFile(_) => EXAMPLE,
-            Self::UnsignedPin { .. } => "leave out one of the two",
             Self::NoMirrorKey { .. } => {
                 "`openssl pkey -in KEY -pubout -out FILE` writes the public half of its key"
             }

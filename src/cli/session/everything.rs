@@ -121,8 +121,7 @@ fn empty_store(endpoint: &Endpoint) -> CommandError {
     let message = format!(
         "no provider is in {store}\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE"
     );
-    let advice = "check the path: `tfoci push`, `mirror` and `copy` put providers there";
-    empty(message, advice)
+    empty(message, store::CHECK_PATH)
 }
 
 fn empty(message: String, advice: &str) -> CommandError {

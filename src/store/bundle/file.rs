@@ -14,7 +14,7 @@ use crate::event::Transfer;
 use crate::oci::tags::{self, MOST_TAGS};
 use crate::oci::{self, INDEX};
 use crate::release::Expected;
-use crate::store::{Error, PutError, Refused};
+use crate::store::{BundleFault, Error, PutError};
 
 /// The number of parts that are looked for: six terabytes on compact discs.
 const MOST_PARTS: usize = 10_000;
@@ -102,24 +102,18 @@ pub fn key_of(blob: Expected) -> Result<Key, Error> {
     let Expected { digest, size } = blob;
     let key = digest.sha256().filter(|_| size <= tar::LARGEST);
     let received = format!("{digest} of {size} bytes");
-    key.ok_or_else(|| refused("write", None, "", "SHA-256, and less than 8 GiB", &received))
+    let fault = || fault(None, "", "SHA-256, and less than 8 GiB", &received);
+    key.ok_or_else(|| Error::Unwritable(fault()))
 }
 
-/// The error about a bundle that tfoci cannot `use` or `write`.
-pub fn refused(
-    action: &'static str,
-    path: Option<&Path>,
-    member: &str,
-    expected: &str,
-    received: &str,
-) -> Error {
-    Error::Bundle(Refused {
-        action,
+/// What is wrong with a bundle, and where.
+pub fn fault(path: Option<&Path>, member: &str, expected: &str, received: &str) -> BundleFault {
+    BundleFault {
         path: path.map(Path::to_owned),
         member: member.to_owned(),
         expected: expected.to_owned(),
         received: received.to_owned(),
-    })
+    }
 }
 
 impl Writing {
