@@ -13,10 +13,11 @@ use tfoci::constraint::VersionConstraints;
 use tfoci::digest::Digest;
 use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
-use tfoci::examine::{Released, StoredProvider, TrustOptions};
+use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::hash::PackageHash;
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platforms;
+use tfoci::prove::prove;
 use tfoci::publish::claim;
 use tfoci::release::Release;
 use tfoci::source::{BadEntries, Source};
@@ -250,9 +251,9 @@ async fn released(
     let version = chosen.version.version().clone();
     let subject = Subject::version(provider, &version);
     let failed = |problem: Problem| problem.of(subject.clone(), At::Source(place.clone()));
-    let released = Released::request(&source, provider, chosen, &Platforms::All, rule.pinned());
-    let released = released.await.map_err(failed)?;
-    let packages = released.release.packages.iter();
+    let whole = source.whole_release(provider, chosen, &Platforms::All, rule.pinned());
+    let (release, _) = whole.await.map_err(|error| failed(error.into()))?;
+    let packages = release.packages.iter();
     let packages = packages.map(|package| json::InspectedPackage {
         platform: package.platform.clone(),
         manifest: None,
@@ -263,7 +264,7 @@ async fn released(
     let inspection = Inspection {
         from: Some(place.to_string()),
         protocols: match &source {
-            Source::Origin(_) => released.release.protocols.texts(),
+            Source::Origin(_) => release.protocols.texts(),
             // Mirrors do not say which they are.
             _ => Vec::new(),
         },
@@ -271,9 +272,9 @@ async fn released(
         other_versions: others(constraints, versions, &version),
         ..Inspection::of(provider.clone(), version)
     };
-    let proof = match released.verify(&rule, trust.now).await {
+    let proof = match prove(release, &rule, trust.now).await {
         Ok(release) => Ok(release.authentication().clone()),
-        Err(problem) => Err(failed(problem).into()),
+        Err(error) => Err(failed(error.into()).into()),
     };
     Ok((inspection, proof))
 }

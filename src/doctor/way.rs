@@ -16,13 +16,13 @@ use crate::config::cli::MethodKind;
 use crate::credentials::SourceState;
 use crate::disk;
 use crate::error::{counted, printable_path};
-use crate::examine::{Released, StoredProvider, Versions};
+use crate::examine::{StoredProvider, Versions};
 use crate::hash::PackageHash;
 use crate::lockfile::Client;
 use crate::oci::reference::Ignored;
 use crate::oci::{Part, Refusal, Tag};
-use crate::outcome::Problem;
 use crate::platform::{Platform, Platforms};
+use crate::prove::prove;
 use crate::source::filesystem_mirror::FilesystemMirror;
 use crate::source::network_mirror::{NetworkMirror, base_url};
 use crate::source::origin::Origin;
@@ -347,11 +347,8 @@ impl Way<'_> {
                 return self.locked(version, &[h1], false);
             }
         }
-        let released = Released::request(source, provider, offered, &platforms, false).await;
-        let released = released.map_err(|problem| match problem {
-            Problem::Source(error) => of_source(Code::PlatformMissing)(error),
-            problem => as_code(Code::UnexpectedAnswer)(problem),
-        })?;
+        let release = source.whole_release(provider, offered, &platforms, false);
+        let (release, _) = release.await.map_err(of_source(Code::PlatformMissing))?;
         self.good(self.platform.to_string());
         self.step = "signature";
         let is_origin = source.has_checksum_documents();
@@ -368,7 +365,7 @@ impl Way<'_> {
             weak: Weak::Warn,
             ..Rule::default()
         };
-        let verified = released.verify(&rule, SystemTime::now()).await;
+        let verified = prove(release, &rule, SystemTime::now()).await;
         let verified = verified.map_err(as_code(Code::NotVerified))?;
         if is_origin {
             self.good(verified.authentication().to_string());

@@ -5,9 +5,6 @@
 //! store can replace the zips, the evidence and the key at once. Only a pinned key proves who made the release.
 
 mod reading;
-mod released;
-
-pub use released::Released;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -137,15 +134,31 @@ impl TrustOptions {
     /// # Errors
     /// The user requires a pinned key, and the rule has none.
     pub fn rule_for(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
+        let mut rule = self.rule_or(provider, Rule::reading)?;
+        rule.attestations.extend(self.attestation.clone());
+        Ok(rule)
+    }
+
+    /// The rule for a provider at a source: the user's, or the default one, which requires a signature.
+    ///
+    /// # Errors
+    /// As [`TrustOptions::rule_for`].
+    pub fn rule_at_source(&self, provider: &ProviderAddr) -> Result<Rule, Problem> {
+        self.rule_or(provider, Rule::default)
+    }
+
+    fn rule_or(
+        &self,
+        provider: &ProviderAddr,
+        otherwise: impl FnOnce() -> Rule,
+    ) -> Result<Rule, Problem> {
         let given = self.policy.rule_for(provider);
         if self.require_pinned && !given.as_ref().is_some_and(Rule::pinned) {
             return Err(Problem::NoPin {
                 allows_unsigned: given.as_ref().is_some_and(Rule::allows_unsigned),
             });
         }
-        let mut rule = given.unwrap_or_else(Rule::reading);
-        rule.attestations.extend(self.attestation.clone());
-        Ok(rule)
+        Ok(given.unwrap_or_else(otherwise))
     }
 
     /// The evidence that is required for a provider.
@@ -219,7 +232,11 @@ impl StoredProvider {
     pub async fn versions(&self) -> Result<Versions, Failure> {
         let tags = self.repo.tags().await;
         let tags = tags.map_err(|error| self.failure(None, error.into()))?;
-        let tags = tags.ok_or_else(|| self.failure(None, released::absent(&self.repo)))?;
+        let absent = || {
+            let incomplete = self.repo.incomplete();
+            incomplete.map_or(Problem::NoProvider, Problem::from)
+        };
+        let tags = tags.ok_or_else(|| self.failure(None, absent()))?;
         Ok(Versions::of(tags))
     }
 

@@ -139,8 +139,8 @@ pub struct Locked {
     pub hashes: BTreeSet<PackageHash>,
     /// The hashes in the lock files that match no package of this release; of `h1`, only if every package was unpacked. Clients accept packages
     /// that match them, and keep such hashes too.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub strangers: Vec<PackageHash>,
+    #[serde(rename = "strangers", skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<PackageHash>,
     /// The `h1` in the lock files that may be of a package that the store or source does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncompared: Vec<PackageHash>,
@@ -176,7 +176,7 @@ impl Results {
                 let is_same = |one: &&mut Locked| {
                     one.version == new.version
                         && one.hashes == new.hashes
-                        && one.strangers == new.strangers
+                        && one.unknown == new.unknown
                         && one.uncompared == new.uncompared
                 };
                 match self.locked.iter_mut().find(is_same) {

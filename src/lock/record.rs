@@ -7,15 +7,17 @@ use super::{Found, Journey, Locked, Method, Needed};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::{Anchor, Authentication, Status};
 use crate::event::Subject;
-use crate::examine::Released;
+use crate::examine::StoredProvider;
 use crate::hash::PackageHash;
 use crate::install::InstalledPackage;
 use crate::lockfile::Client;
 use crate::outcome::{At, Failure, Problem};
 use crate::platform::{Platform, Platforms};
+use crate::prove::prove;
 use crate::publish::PackageBlob;
 use crate::release::Release;
-use crate::source::{self, Source};
+use crate::source::{self, Source, SourcePackage};
+use crate::store::StoreBlob;
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Rule, Verified};
 
@@ -79,16 +81,16 @@ impl Recorded {
         }
         // What the lock file has of this version, and the release does not.
         let of_version = entry.locked_hashes(found.version());
-        let unknown = of_version.map(|known| known - &hashes).unwrap_or_default();
-        let is_strange = |hash: &PackageHash| match hash {
+        let others = of_version.map(|known| known - &hashes).unwrap_or_default();
+        let is_unknown = |hash: &PackageHash| match hash {
             PackageHash::Zh(_) => true,
             PackageHash::H1(_) => self.has_all_h1 == Some(true),
             // A value that no package can have. Hashes of other schemes are not known.
             PackageHash::Other { scheme, .. } => matches!(scheme.as_str(), "zh" | "h1"),
         };
         let knows_all = self.only.is_none() && !self.hashes.is_empty();
-        let strangers = unknown.iter().filter(|hash| knows_all && is_strange(hash));
-        let h1 = unknown.iter().filter(|hash| hash.is_h1()).cloned();
+        let unknown = others.iter().filter(|hash| knows_all && is_unknown(hash));
+        let h1 = others.iter().filter(|hash| hash.is_h1()).cloned();
         let (uncompared, unchecked) = match self.has_all_h1 {
             None => (Vec::new(), h1.count()),
             Some(true) => (Vec::new(), 0),
@@ -101,7 +103,7 @@ impl Recorded {
             place: found.method.place(found.provider),
             authentication: self.authentication.clone(),
             packages: self.installed.clone(),
-            strangers: strangers.cloned().collect(),
+            unknown: unknown.cloned().collect(),
             hashes,
             uncompared,
             unchecked,
@@ -162,66 +164,102 @@ impl Journey<'_> {
         entry: &Needed,
         found: &Found<'_>,
     ) -> Result<Recorded, Failure> {
-        let (options, provider) = (self.options, found.provider);
-        let fail = |problem: Problem| found.failure(problem);
         let locked = entry.locked_hashes(found.version());
         let locked = &locked.cloned().unwrap_or_default();
         if let Some(installed) = self.installed_already(found, locked).await? {
             return Ok(installed);
         }
         match found.method {
-            Method::Store(stored) => {
-                let rule = options.trust.rule_for(provider).map_err(fail)?;
-                // A signature by a pinned key covers every package, so that their manifests need not be read.
-                let enough = rule.pinned().then_some(Platforms::Only(Vec::new()));
-                let first = self.first_platforms(enough, options.trust_store);
-                let verify = async |platforms: &Platforms| {
-                    let examined = stored.examine(found.version(), platforms, &options.trust);
-                    let examined = examined.await?;
-                    if let Some(warning) = examined.warning(provider) {
-                        let subject = Subject::version(provider, found.version());
-                        self.reporter.warn(subject, warning);
-                    }
-                    Ok((examined.proof.map_err(fail)?, BTreeSet::new()))
-                };
-                // A store says already where its packages are, and reports no `h1`.
-                let complete = async |release| Ok(release);
-                self.record_release(found, locked, first, verify, complete)
-                    .await
-            }
-            Method::Source(source) => {
-                if let Source::FilesystemMirror(mirror) = source
-                    && let Some(recorded) = self
-                        .record_unpacked(mirror, found, locked)
-                        .await
-                        .map_err(fail)?
-                {
-                    return Ok(recorded);
-                }
-                let is_by_lock = self.is_by_lock(found, locked);
-                let rule = self.rule_for_source(found, is_by_lock).map_err(fail)?;
-                let available = &found.available;
-                // The metadata of any one platform leads to the checksum document of all.
-                let any = || options.platforms.any_of(available.platforms.as_deref());
-                let enough = found.method.is_origin().then(any);
-                let first = self.first_platforms(enough, options.trust_store);
-                let verify = async |platforms: &Platforms| {
-                    let pinned = rule.pinned();
-                    let released =
-                        Released::request(source, provider, available, platforms, pinned);
-                    let released = released.await.map_err(fail)?;
-                    let reported = released.reported.clone();
-                    let verified = released.verify(&rule, options.trust.now).await;
-                    Ok((verified.map_err(fail)?, reported))
-                };
-                let complete = async |release| {
-                    let complete = source::complete(release).await;
-                    complete.map_err(|error| fail(error.into()))
-                };
-                self.record_release(found, locked, first, verify, complete)
-                    .await
+            Method::Store(stored) => self.record_stored(stored, found, locked).await,
+            Method::Source(source) => self.record_offered(source, found, locked).await,
+        }
+    }
+
+    /// Records a version of a store, which says already where its packages are, and reports no `h1`.
+    async fn record_stored(
+        &self,
+        stored: &StoredProvider,
+        found: &Found<'_>,
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<Recorded, Failure> {
+        let options = self.options;
+        let rule = options.trust.rule_for(found.provider);
+        let rule = rule.map_err(|problem| found.failure(problem))?;
+        // A signature by a pinned key covers every package, so that their manifests need not be read.
+        let enough = rule.pinned().then_some(Platforms::Only(Vec::new()));
+        let first = self.first_platforms(enough, options.trust_store);
+        let verify = async |platforms: &Platforms| {
+            let release = self.stored_release(stored, found, platforms).await?;
+            Ok((release, BTreeSet::new()))
+        };
+        let complete = async |release| Ok(release);
+        self.record_release(found, locked, first, verify, complete)
+            .await
+    }
+
+    /// The verified release of a store, with the packages for some platforms.
+    async fn stored_release(
+        &self,
+        stored: &StoredProvider,
+        found: &Found<'_>,
+        platforms: &Platforms,
+    ) -> Result<Verified<Release<StoreBlob>>, Failure> {
+        let examined = stored.examine(found.version(), platforms, &self.options.trust);
+        let examined = examined.await?;
+        if let Some(warning) = examined.warning(found.provider) {
+            let subject = Subject::version(found.provider, found.version());
+            self.reporter.warn(subject, warning);
+        }
+        examined.proof.map_err(|problem| found.failure(problem))
+    }
+
+    /// Records a version of an origin or a mirror.
+    async fn record_offered(
+        &self,
+        source: &Source,
+        found: &Found<'_>,
+        locked: &BTreeSet<PackageHash>,
+    ) -> Result<Recorded, Failure> {
+        let options = self.options;
+        let fail = |problem: Problem| found.failure(problem);
+        if let Source::FilesystemMirror(mirror) = source {
+            let unpacked = self.record_unpacked(mirror, found, locked).await;
+            if let Some(recorded) = unpacked.map_err(fail)? {
+                return Ok(recorded);
             }
         }
+        let is_by_lock = self.is_by_lock(found, locked);
+        let rule = self.rule_for_source(found, is_by_lock).map_err(fail)?;
+        // The metadata of any one platform leads to the checksum document of all.
+        let listed = found.available.platforms.as_deref();
+        let any = || options.platforms.any_of(listed);
+        let enough = found.method.is_origin().then(any);
+        let first = self.first_platforms(enough, options.trust_store);
+        let verify = async |platforms: &Platforms| {
+            let release = self.offered_release(source, &rule, found, platforms).await;
+            release.map_err(fail)
+        };
+        let complete = async |release| {
+            let complete = source::complete(release).await;
+            complete.map_err(|error| fail(error.into()))
+        };
+        self.record_release(found, locked, first, verify, complete)
+            .await
+    }
+
+    /// The verified release of a source, with the packages for some platforms, and the `h1` that the source reports.
+    async fn offered_release(
+        &self,
+        source: &Source,
+        rule: &Rule,
+        found: &Found<'_>,
+        platforms: &Platforms,
+    ) -> Result<(Verified<Release<SourcePackage>>, BTreeSet<PackageHash>), Problem> {
+        let (provider, available) = (found.provider, &found.available);
+        let whole = source.whole_release(provider, available, platforms, rule.pinned());
+        let (release, reported) = whole.await?;
+        let verified = prove(release, rule, self.options.trust.now).await?;
+        Ok((verified, reported))
     }
 
     /// Reads and verifies a release, and collects its hashes. `verify` returns it with the packages for some platforms, and the `h1` that the

@@ -128,6 +128,35 @@ impl Source {
         }
     }
 
+    /// As [`Source::release`], for a version that needs a package for each of the platforms, if they are [`Platforms::Only`]. Also returns the `h1` of
+    /// packages of any platform, as the source reports them.
+    ///
+    /// # Errors
+    /// As [`Source::release`], or the source has no package for one of the platforms.
+    pub async fn whole_release(
+        &self,
+        provider: &ProviderAddr,
+        available: &AvailableVersion,
+        platforms: &Platforms,
+        is_pinned: bool,
+    ) -> Result<(Release<SourcePackage>, BTreeSet<PackageHash>), Error> {
+        let answer = self.release(provider, &available.version, platforms, is_pinned);
+        let ReleaseAnswer {
+            release,
+            absent,
+            reported,
+        } = answer.await?;
+        match release {
+            Some(release) if absent.is_empty() || !matches!(platforms, Platforms::Only(_)) => {
+                Ok((release, reported))
+            }
+            _ => Err(Error::NoPlatform {
+                platforms: absent,
+                available: Vec::new(),
+            }),
+        }
+    }
+
     /// The source of a provider, as messages name it.
     pub fn place(&self, provider: &ProviderAddr) -> Place {
         match self {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::{Code, Finding, Journey};
 use crate::event::Subject;
-use crate::examine::{Examined, Released};
+use crate::examine::Examined;
 use crate::mirror::age::Dating;
 use crate::mirror::selection::Selected;
 use crate::outcome::Problem;
 use crate::platform::{Platform, Platforms};
+use crate::prove::prove;
 use crate::release::Release;
 use crate::source::{AvailableVersion, AvailableVersions, BadEntries, Source, SourcePackage};
 use crate::store::StoreBlob;
@@ -117,9 +118,9 @@ impl Journey<'_> {
         let provider = &self.task.from.provider;
         let rule = self.trust.rule_at_source(provider)?;
         let platforms = Platforms::Only(vec![platform.clone()]);
-        let released =
-            Released::request(source, provider, offered, &platforms, rule.pinned()).await?;
-        released.verify(&rule, self.trust.now).await
+        let release = source.whole_release(provider, offered, &platforms, rule.pinned());
+        let (release, _) = release.await?;
+        Ok(prove(release, &rule, self.trust.now).await?)
     }
 
     /// The wanted versions of the origin that the store does not have.

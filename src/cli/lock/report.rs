@@ -139,10 +139,10 @@ impl Outcome<'_> {
     fn warn_of_hashes(&self, version: &Subject, locked: &Locked, directories: &str) {
         let printer = &self.session.printer;
         let place = &locked.place;
-        if !locked.strangers.is_empty() {
-            let strangers = listed(&locked.strangers, MANY);
+        if !locked.unknown.is_empty() {
+            let unknown = listed(&locked.unknown, MANY);
             printer.warning(&format!(
-                "{version}: the lock file{directories} has hashes that match no package of {place}, and clients accept packages with these hashes. Compare the file with its last version, or use `--from origin`: {strangers}"
+                "{version}: the lock file{directories} has hashes that match no package of {place}, and clients accept packages with these hashes. Compare the file with its last version, or use `--from origin`: {unknown}"
             ));
         }
         if !locked.uncompared.is_empty() {
@@ -214,7 +214,7 @@ impl Outcome<'_> {
         locked.find_map(|one| {
             one.files.get(&file)?;
             // Clients keep hashes that match no package, so only a strict check stops at them.
-            let has_others = !one.strangers.is_empty() || !one.uncompared.is_empty();
+            let has_others = !one.unknown.is_empty() || !one.uncompared.is_empty();
             if self.request.is_strict_check() && has_others {
                 return Some("it has hashes that match no package, or could not be compared. `tfoci lock` keeps such hashes: compare them with `--from origin`, or delete their lines or the provider's block, and run it");
             }

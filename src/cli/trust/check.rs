@@ -11,7 +11,6 @@ use serde::Serialize;
 use tfoci::address::ProviderAddr;
 use tfoci::error::{Category, printable_path};
 use tfoci::event::Subject;
-use tfoci::examine::Released;
 use tfoci::jobs::PROVIDERS;
 use tfoci::outcome::{At, Failure, Problem};
 use tfoci::platform::Platforms;
@@ -300,8 +299,8 @@ async fn served(source: &Source, provider: &ProviderAddr) -> Result<Vec<KeyRing>
         };
         let first = newest.platforms.iter().flatten().next().cloned();
         let platforms = first.map_or(Platforms::All, |one| Platforms::Only(vec![one]));
-        let released = Released::request(source, provider, &newest, &platforms, false);
-        Ok(released.await?.release.keys)
+        let whole = source.whole_release(provider, &newest, &platforms, false);
+        Ok(whole.await?.0.keys)
     };
     served.await.map_err(|problem: Problem| {
         let place = At::Source(source.place(provider));
