@@ -23,7 +23,7 @@ use crate::digest::Digest;
 use crate::disk;
 use crate::error::printable_path;
 use crate::event::{Event, Reporter, Subject, Warning};
-use crate::outcome::{At, Failure, Problem, Published};
+use crate::outcome::{Failure, Problem, Published, Side};
 use crate::place::Place;
 use crate::platform::Platform;
 use crate::prove::prove;
@@ -70,10 +70,10 @@ pub async fn push(
         let version = request.version.as_ref();
         opened.release(&request.provider, version, &request.platforms)
     });
-    let unread = |error| Problem::from(error).of(unknown, At::Source(folder.clone()));
+    let unread = |error| Problem::from(error).of(unknown, Side::Source(folder.clone()));
     let files = files.map_err(unread)?;
     let subject = Subject::version(&request.provider, &files.version);
-    let about = |problem: Problem| problem.of(subject.clone(), At::Source(folder.clone()));
+    let about = |problem: Problem| problem.of(subject.clone(), Side::Source(folder.clone()));
 
     let denied = request
         .denied
@@ -100,7 +100,7 @@ pub async fn push(
     let published = publish(Edition::of(&verified), to, options, reporter).await;
     published.map_err(|error| match error {
         publish::Error::Destination(problem) => {
-            problem.of(subject.clone(), At::written(to.place()))
+            problem.of(subject.clone(), Side::written(to.place()))
         }
         publish::Error::Source(undelivered) => about(of_zip(undelivered)),
     })

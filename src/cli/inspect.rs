@@ -15,7 +15,7 @@ use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::hash::PackageHash;
-use tfoci::outcome::{At, Failure, Problem};
+use tfoci::outcome::{Failure, Problem, Side};
 use tfoci::platform::Platforms;
 use tfoci::prove::prove;
 use tfoci::publish::claim;
@@ -232,7 +232,7 @@ async fn released(
     let (provider, constraints) = (&selection.provider, &selection.constraints);
     let place = source.place(provider);
     let fail =
-        |problem: Problem| problem.of(Subject::provider(provider), At::Source(place.clone()));
+        |problem: Problem| problem.of(Subject::provider(provider), Side::Source(place.clone()));
     let rule = trust.rule_at_source(provider).map_err(fail)?;
     let available = source.available_versions(provider, BadEntries::Refused);
     let available = available.await.map_err(|error| fail(error.into()))?;
@@ -250,7 +250,7 @@ async fn released(
     };
     let version = chosen.version.version().clone();
     let subject = Subject::version(provider, &version);
-    let failed = |problem: Problem| problem.of(subject.clone(), At::Source(place.clone()));
+    let failed = |problem: Problem| problem.of(subject.clone(), Side::Source(place.clone()));
     let whole = source.whole_release(provider, chosen, &Platforms::All, rule.pinned());
     let (release, _) = whole.await.map_err(|error| failed(error.into()))?;
     let packages = release.packages.iter();

@@ -17,7 +17,7 @@ use tfoci::error::counted;
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::inventory::inventory;
 use tfoci::mirror::Locks;
-use tfoci::outcome::{At, Failure};
+use tfoci::outcome::{Failure, Side};
 use tfoci::removal::{Plan, Removal};
 use tfoci::store::RepoMut;
 use tfoci::trust::Policy;
@@ -97,9 +97,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         .await?;
     let mut selections = wanted.versions.iter().map(|one| &one.selection);
     if !keep.is_any && selections.any(|one| one.constraints.is_any()) {
-        return Err(CommandError::usage("nothing says which versions stay").advising(
-            "name what stays, as with `--keep-newest 3`",
-        ));
+        return Err(CommandError::usage("nothing says which versions stay")
+            .advising("name what stays, as with `--keep-newest 3`"));
     }
     // All is planned before anything goes.
     let plan =
@@ -254,7 +253,7 @@ async fn carry_out(
     });
     let done = done.await;
     done.map_err(|problem| Failure {
-        at: At::written(from.place.clone()),
+        at: Side::written(from.place.clone()),
         ..from.failure(None, problem)
     })
 }

@@ -13,7 +13,7 @@ use tfoci::disk::{self, staged::Staged};
 use tfoci::error::printable;
 use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
-use tfoci::outcome::{At, Failure, Problem, Published};
+use tfoci::outcome::{Failure, Problem, Published, Side};
 use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
@@ -96,7 +96,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         let subject = Subject::provider(&request.provider);
         let allows_unsigned = request.rule.allows_unsigned();
         let problem = Problem::NoPin { allows_unsigned };
-        return Err(problem.of(subject, At::Here).into());
+        return Err(problem.of(subject, Side::Here).into());
     }
     let options = options(&arguments, session, &request.rule)?;
     name_host(&arguments.provider, &request.provider, session);
@@ -105,7 +105,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| {
         let subject = Subject::provider(&request.provider);
-        problem.of(subject, At::written(endpoint.whole()))
+        problem.of(subject, Side::written(endpoint.whole()))
     };
     let http = session.http()?;
     let store = endpoint

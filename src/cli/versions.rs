@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::examine::Versions;
-use tfoci::outcome::{At, Problem};
+use tfoci::outcome::{Problem, Side};
 use tfoci::source::BadEntries;
 
 use super::Ending;
@@ -95,7 +95,7 @@ async fn at_source(
     let place = source.place(provider);
     let available = source.available_versions(provider, BadEntries::Skipped);
     let available = available.await.map_err(|error| {
-        let at = At::Source(place.clone());
+        let at = Side::Source(place.clone());
         Problem::from(error).of(Subject::provider(provider), at)
     })?;
     for warning in &available.warnings {

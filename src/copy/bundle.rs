@@ -15,7 +15,7 @@ use crate::digest::Digest;
 use crate::event::{Event, Reporter};
 use crate::jobs::Jobs;
 use crate::oci::{self, Part};
-use crate::outcome::{At, Failure, OnResult, Problem, Published};
+use crate::outcome::{Failure, OnResult, Problem, Published, Side};
 use crate::place::Place;
 use crate::publish::ReportedBlob;
 use crate::store::bundle::contents::Parts;
@@ -303,7 +303,7 @@ impl SecondPass {
             PutError::Source(error) => {
                 let (store, to) = (version.from.place(), Some(Box::new(self.place.clone())));
                 let problem = Problem::Unread(Error::reading(what, expected.digest, error));
-                problem.of(subject.clone(), At::From { store, to })
+                problem.of(subject.clone(), Side::From { store, to })
             }
         })?;
         if let Some(authentication) = version.published.authentication.clone() {
@@ -320,7 +320,7 @@ impl SecondPass {
 
 fn at_target(error: Error, place: &Place) -> Failure {
     Failure {
-        at: At::written(place.clone()),
+        at: Side::written(place.clone()),
         ..Failure::from(error)
     }
 }

@@ -4,7 +4,7 @@ use super::Journey;
 use super::error::Error;
 use crate::event::{Subject, Warning};
 use crate::oci::Refusal;
-use crate::outcome::{At, Failure};
+use crate::outcome::{Failure, Side};
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::store::{self, StoreBlob};
@@ -17,11 +17,11 @@ impl Journey<'_> {
         let (at, platform, problem) = match error {
             Error::From { platform, problem } => {
                 let (store, to) = (from, Some(Box::new(to)));
-                (At::From { store, to }, platform, problem)
+                (Side::From { store, to }, platform, problem)
             }
             Error::To(problem) => {
                 let (store, from) = (to, Some(Box::new(from)));
-                (At::To { store, from }, None, problem)
+                (Side::To { store, from }, None, problem)
             }
         };
         let subject = Subject {

@@ -20,7 +20,7 @@ use crate::error::printable;
 use crate::event::{Reporter, Subject, Warning};
 use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{RawManifest, Tag};
-use crate::outcome::{At, Failure, Problem};
+use crate::outcome::{Failure, Problem, Side};
 use crate::place::Place;
 use crate::publish::EvidencePolicy;
 use crate::release::{Protocols, Release};
@@ -349,6 +349,6 @@ impl StoredProvider {
     pub fn failure(&self, version: Option<&Version>, problem: Problem) -> Failure {
         let mut subject = Subject::provider(&self.provider);
         subject.version = version.cloned();
-        problem.of(subject, At::read(self.place.clone()))
+        problem.of(subject, Side::read(self.place.clone()))
     }
 }

@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{
-    At, Event, Failure, Hashes, Jobs, Package, Problem, Release, Reporter, Subject, Transfer,
+    Event, Failure, Hashes, Jobs, Package, Problem, Release, Reporter, Side, Subject, Transfer,
     Verified, disk, jobs,
 };
 use crate::archive::{self, Archive, Limits, Members as _, Stream, executable};
@@ -66,7 +66,7 @@ pub(crate) struct Inspected {
 pub(crate) async fn each_package<B, T, F>(
     release: &Verified<Release<B>>,
     jobs: &Jobs,
-    at: &At,
+    at: &Side,
     reporter: &Arc<dyn Reporter>,
     work: impl Fn(Download<B>) -> F,
 ) -> Result<Vec<T>, Failure>

@@ -36,7 +36,7 @@ use crate::examine::{StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
 use crate::jobs::{self, Jobs, PROVIDERS};
 pub use crate::outcome::Form;
-use crate::outcome::{At, Failure, Problem};
+use crate::outcome::{Failure, Problem, Side};
 use crate::platform::{Platform, Platforms};
 use crate::publish::PackageBlob;
 use crate::release::{Package, Release, canonical_file_name};
@@ -265,7 +265,7 @@ impl<'a> Installer<'a> {
         let examined = from.examine(version, &request.platforms, &request.trust);
         let release = examined.await?.accepted(&from.provider, self.reporter);
         let release = release.map_err(about)?;
-        let at = At::read(from.place.clone());
+        let at = Side::read(from.place.clone());
         self.deliver(&release, &at, &BTreeSet::new()).await
     }
 
@@ -284,7 +284,7 @@ impl<'a> Installer<'a> {
     pub async fn deliver<B: PackageBlob>(
         &self,
         release: &Verified<Release<B>>,
-        at: &At,
+        at: &Side,
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Installed, Failure> {
         let Self {

@@ -6,7 +6,7 @@ use crate::address::ProviderAddr;
 use crate::error::Category;
 use crate::event::Subject;
 use crate::examine::StoredProvider;
-use crate::outcome::{At, Failure, Problem};
+use crate::outcome::{Failure, Problem, Side};
 use crate::place::Place;
 use crate::source::{AvailableVersion, BadEntries, Source};
 use crate::version::Version;
@@ -32,10 +32,10 @@ impl Method {
     }
 
     /// The side of a failure.
-    pub(super) fn at(&self, provider: &ProviderAddr) -> At {
+    pub(super) fn at(&self, provider: &ProviderAddr) -> Side {
         match self {
-            Self::Store(_) => At::read(self.place(provider)),
-            Self::Source(_) => At::Source(self.place(provider)),
+            Self::Store(_) => Side::read(self.place(provider)),
+            Self::Source(_) => Side::Source(self.place(provider)),
         }
     }
 
@@ -100,7 +100,7 @@ pub(super) struct Listing<'a> {
     /// The versions, ascending.
     pub(super) found: Vec<Found<'a>>,
     /// The side of failures that concern no single version: the first method that knows the provider.
-    pub(super) at: At,
+    pub(super) at: Side,
 }
 
 impl<'a> Listing<'a> {
@@ -136,7 +136,7 @@ impl<'a> Listing<'a> {
             (at, _) => Ok(Self {
                 provider,
                 found: found.into_values().collect(),
-                at: at.unwrap_or(At::Here),
+                at: at.unwrap_or(Side::Here),
             }),
         }
     }

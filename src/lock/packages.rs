@@ -8,7 +8,7 @@ use crate::event::Transfer;
 use crate::hash::PackageHash;
 use crate::install::{Download, each_package, refuse_unlocked};
 use crate::jobs;
-use crate::outcome::{At, Failure, Problem};
+use crate::outcome::{Failure, Problem, Side};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::publish::PackageBlob;
@@ -25,7 +25,7 @@ impl Journey<'_> {
     pub(super) async fn measure<B: PackageBlob>(
         &self,
         release: &Verified<Release<B>>,
-        at: &At,
+        at: &Side,
     ) -> Result<BTreeSet<PackageHash>, Failure> {
         let options = self.options;
         let measured = each_package(release, &options.jobs, at, self.reporter, |download| {

@@ -11,7 +11,7 @@ use crate::examine::StoredProvider;
 use crate::hash::PackageHash;
 use crate::install::InstalledPackage;
 use crate::lockfile::Client;
-use crate::outcome::{At, Failure, Problem};
+use crate::outcome::{Failure, Problem, Side};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::publish::PackageBlob;
@@ -379,7 +379,7 @@ impl Journey<'_> {
             return Ok(None);
         }
         let installed = installer.installed_already(provider, version, platforms, locked);
-        let fail = |problem: Problem| problem.of(Subject::version(provider, version), At::Here);
+        let fail = |problem: Problem| problem.of(Subject::version(provider, version), Side::Here);
         let installed = installed.await.map_err(fail)?;
         Ok(installed.map(|installed| Recorded::by_lock(locked, installed)))
     }

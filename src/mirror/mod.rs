@@ -42,7 +42,7 @@ use crate::error::printable;
 use crate::event::{Reporter, Subject, Warning};
 use crate::hash::PackageHash;
 use crate::jobs::{Jobs, SideBySide};
-use crate::outcome::{At, Failure, OnResult, Problem, Published};
+use crate::outcome::{Failure, OnResult, Problem, Published, Side};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::publish::{self, PackageBlob};
@@ -383,7 +383,7 @@ impl<'a> Journey<'a> {
         );
         let published = match filled {
             None => {
-                let at = At::Source(self.source.place(&self.task.provider));
+                let at = Side::Source(self.source.place(&self.task.provider));
                 let published = missing.publish(release).await;
                 published.map_err(|error| unpublished::<SourcePackage>(error, target, subject, at))
             }
@@ -392,7 +392,7 @@ impl<'a> Journey<'a> {
                 let packages = packages.map(|package| (filled.blob(package), package.size));
                 let packages: Vec<_> = packages.collect();
                 let published = missing.publish(release.located(packages)).await;
-                let at = At::read(filled.place());
+                let at = Side::read(filled.place());
                 published.map_err(|error| unpublished::<StoreBlob>(error, target, subject, at))
             }
         }?;
@@ -539,9 +539,10 @@ impl<'a> Journey<'a> {
 
     /// A failure on the source's side.
     fn at_source(&self, problem: impl Into<Problem>, subject: Subject) -> Failure {
-        problem
-            .into()
-            .of(subject, At::Source(self.source.place(&self.task.provider)))
+        problem.into().of(
+            subject,
+            Side::Source(self.source.place(&self.task.provider)),
+        )
     }
 }
 
@@ -550,7 +551,7 @@ fn unpublished<B: PackageBlob>(
     error: publish::Error<B::Failure>,
     target: &Target<'_>,
     subject: Subject,
-    at: At,
+    at: Side,
 ) -> Failure {
     match error {
         publish::Error::Destination(problem) => target.failure(problem, subject),

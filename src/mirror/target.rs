@@ -14,7 +14,7 @@ use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Warning};
 use crate::hash::PackageHash;
 use crate::oci::{Descriptor, RawManifest, Tag, TagNames};
-use crate::outcome::{At, Failure, Problem, Published, PublishedPackage};
+use crate::outcome::{Failure, Problem, Published, PublishedPackage, Side};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::publish::{self, Edition, EvidencePolicy, Existing, Snapshot, is_attested, publish};
@@ -338,7 +338,7 @@ impl<'a> Target<'a> {
 
     /// A failure on the store's side.
     pub(super) fn failure(&self, problem: Problem, subject: Subject) -> Failure {
-        problem.of(subject, At::written(self.destination.place()))
+        problem.of(subject, Side::written(self.destination.place()))
     }
 
     /// An outcome, with the name of this destination if there are several.

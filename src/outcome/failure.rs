@@ -18,14 +18,14 @@ pub struct Failure {
     /// The provider, version or package, if known.
     pub subject: Option<Subject>,
     /// The side on which the problem occurred.
-    pub at: At,
+    pub at: Side,
     /// The problem, shared by the failures of several destinations.
     pub problem: Arc<Problem>,
 }
 
 /// The side on which a journey failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum At {
+pub enum Side {
     /// The source of releases.
     Source(Place),
     /// The store that is read.
@@ -46,7 +46,7 @@ pub enum At {
     Here,
 }
 
-impl At {
+impl Side {
     /// The store that is read, where no other store takes part.
     pub fn read(store: Place) -> Self {
         Self::From { store, to: None }
@@ -82,7 +82,7 @@ impl At {
 
 impl Problem {
     /// The failure for a subject, on the side of the call that failed.
-    pub fn of(self, subject: Subject, at: At) -> Failure {
+    pub fn of(self, subject: Subject, at: Side) -> Failure {
         let subject = match &self {
             Self::OtherPackage { platform, .. } | Self::Package { platform, .. } => {
                 subject.platform(platform)
@@ -134,7 +134,7 @@ impl<P: Into<Problem>> From<P> for Failure {
     fn from(problem: P) -> Self {
         Self {
             subject: None,
-            at: At::Here,
+            at: Side::Here,
             problem: Arc::new(problem.into()),
         }
     }

@@ -1,6 +1,6 @@
 //! What helps when a journey fails.
 
-use super::{At, Failure, Problem};
+use super::{Failure, Problem, Side};
 use crate::error::Hint;
 use crate::trust;
 
@@ -9,7 +9,7 @@ impl Hint for Failure {
         let hint = match (&*self.problem, &self.at) {
             (
                 Problem::Trust(trust::Error::Unproven { pinned: None, .. }),
-                At::Source(place),
+                Side::Source(place),
             ) if place.is_mirror() => {
                 "mirrors have no signatures: `--allow-unsigned ADDR` or `lock --trust-store` believes one".to_owned()
             }
@@ -60,9 +60,7 @@ const TAMPERED: &str =
 
 fn own_hint(problem: &Problem) -> Option<&'static str> {
     Some(match problem {
-        Problem::Weaker { .. } => {
-            "publish it with its signature"
-        }
+        Problem::Weaker { .. } => "publish it with its signature",
         Problem::Taken { .. } => {
             "`--existing replace` of `push` or `copy` puts the provider in its place"
         }
@@ -73,7 +71,9 @@ fn own_hint(problem: &Problem) -> Option<&'static str> {
             "a template with `{hostname}`, `{namespace}` and `{type}` tells them apart"
         }
         Problem::NoProvider => "`tfoci list --from STORE` lists its providers, with their hosts",
-        Problem::Withdrawn { .. } => "change the constraints, so that they admit a version that is there",
+        Problem::Withdrawn { .. } => {
+            "change the constraints, so that they admit a version that is there"
+        }
         Problem::OtherLocked { .. } => "`tfoci lock ADDR --upgrade` selects another version",
         Problem::UnknownPlatforms => "name them with `--platform OS_ARCH`",
         Problem::OtherRelease { .. } => {

@@ -23,7 +23,7 @@ use crate::release::Release;
 use crate::store::{Artifact, StoredPackage};
 use crate::trust::{KeyDescription, Verified};
 use crate::version::Version;
-pub use failure::{At, Failure};
+pub use failure::{Failure, Side};
 pub use form::Form;
 pub use kind::Kind;
 pub use occupant::Occupant;

@@ -22,7 +22,7 @@ use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::Category;
 use crate::examine::{StoredProvider, TrustOptions};
-use crate::outcome::{At, Failure};
+use crate::outcome::{Failure, Side};
 use crate::store::{self, Store};
 use crate::trust::Policy;
 use crate::version::Version;
@@ -401,7 +401,7 @@ impl ServedStore {
                 }
                 Err(error) => {
                     let mut failure = Failure::from(error);
-                    failure.at = At::read(settings.endpoint.whole());
+                    failure.at = Side::read(settings.endpoint.whole());
                     self.record(Err(&failure), true);
                 }
             }

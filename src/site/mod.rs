@@ -40,7 +40,7 @@ use crate::error::Category;
 use crate::event::{Reporter, Subject};
 use crate::install::{Installed, Installer, Request, Task, by_provider};
 use crate::jobs::{PROVIDERS, SideBySide};
-use crate::outcome::{At, Failure, Problem};
+use crate::outcome::{Failure, Problem, Side};
 use crate::version::Version;
 
 /// What happened to one version, or would happen in a dry run.
@@ -196,7 +196,7 @@ impl<'a> Site<'a> {
             }
             Err(error) => {
                 let problem = Problem::from(error);
-                (self.on_change)(Err(problem.of(Subject::provider(provider), At::Here)));
+                (self.on_change)(Err(problem.of(Subject::provider(provider), Side::Here)));
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::event::{Event, Subject, Warning};
 use crate::examine::StoredProvider;
 use crate::install::{Installed, Task};
 use crate::oci::Refusal;
-use crate::outcome::{At, Failure, Problem};
+use crate::outcome::{Failure, Problem, Side};
 use crate::platform::{Platform, Platforms};
 use crate::store;
 use crate::version::Version;
@@ -170,7 +170,7 @@ impl Site<'_> {
             reporter.warn(subject, Warning::NoWantedPackage);
             None
         } else {
-            let (at, any) = (At::read(from.place.clone()), BTreeSet::new());
+            let (at, any) = (Side::read(from.place.clone()), BTreeSet::new());
             Some(self.installer.deliver(&release, &at, &any).await?)
         };
         let is_gone = self.write_document(&from.provider, version, installed.as_ref(), &stored);

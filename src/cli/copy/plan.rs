@@ -7,7 +7,7 @@ use tfoci::config::MirrorFile;
 use tfoci::copy::Task;
 use tfoci::event::Subject;
 use tfoci::mirror::{Locks, VersionFilter};
-use tfoci::outcome::{At, Failure, Problem};
+use tfoci::outcome::{Failure, Problem, Side};
 use tfoci::selection::Exclusion;
 use tfoci::store::{Endpoint, Registry, Store};
 
@@ -106,7 +106,7 @@ impl Plan {
                 let provider = &selection.provider;
                 let from = from?;
                 let at_target = |problem: Problem| {
-                    problem.of(Subject::provider(provider), At::written(to.whole()))
+                    problem.of(Subject::provider(provider), Side::written(to.whole()))
                 };
                 let repository = to.repo_mut(target, provider);
                 let repository = repository.map_err(|error| at_target(error.into()))?;

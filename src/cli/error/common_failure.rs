@@ -5,14 +5,14 @@ use std::mem::{Discriminant, discriminant};
 use url::Url;
 
 use tfoci::error::{Category, one_line};
-use tfoci::outcome::At;
+use tfoci::outcome::Side;
 
 use super::CommandError;
 
 /// What is wrong with a host or a disk. Other providers fail in the same way.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::cli) struct CommonFailure {
-    side: Discriminant<At>,
+    side: Discriminant<Side>,
     /// The error and its causes, without the names of files.
     text: String,
     /// The host; `None` for a disk.

@@ -18,7 +18,7 @@ use tfoci::date::days;
 use tfoci::event::Subject;
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
-use tfoci::outcome::{At, Failure, Problem, Published};
+use tfoci::outcome::{Failure, Problem, Published, Side};
 use tfoci::platform::Platform;
 use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
@@ -188,10 +188,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         pins: pinning.map(|file| pins(file, &arguments, &tasks, session)),
         unverified: AtomicUsize::new(0),
     };
-    for task in unpinned {
-        let allows_unsigned = task.rule.allows_unsigned();
+    for Task { provider, rule, .. } in unpinned {
+        let allows_unsigned = rule.allows_unsigned();
         let problem = Problem::NoPin { allows_unsigned };
-        results.add(Err(problem.of(Subject::provider(&task.provider), At::Here)));
+        let subject = Subject::provider(&provider);
+        results.add(Err(problem.of(subject, Side::Here)));
     }
     let source = source(from, &tasks, &http, session)?;
     let on_result = |result| results.add(result);

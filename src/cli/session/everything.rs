@@ -2,7 +2,7 @@
 
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::{Category, printable, printable_path};
-use tfoci::outcome::{At, Failure, Problem};
+use tfoci::outcome::{Failure, Problem, Side};
 use tfoci::store::{self, Endpoint, Providers, Store};
 
 use super::{Session, stored_provider};
@@ -95,7 +95,7 @@ impl Session {
     ) -> Result<Everything, CommandError> {
         let providers = endpoint.providers(store, host).await;
         let providers = providers.map_err(|error| Failure {
-            at: At::read(endpoint.whole()),
+            at: Side::read(endpoint.whole()),
             ..Failure::from(error)
         });
         let listed = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;

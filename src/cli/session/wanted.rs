@@ -12,7 +12,7 @@ use tfoci::install::Task;
 use tfoci::jobs::PROVIDERS;
 use tfoci::oci::reference::version_of;
 use tfoci::oci::{Repository, Tag};
-use tfoci::outcome::{At, Failure, Problem};
+use tfoci::outcome::{Failure, Problem, Side};
 use tfoci::selection::Selection;
 use tfoci::store::{Endpoint, Registry, Repo, Store};
 use tfoci::version::Version;
@@ -201,7 +201,7 @@ impl Session {
             digest,
         } = reference;
         let failed = |problem: Problem| Failure {
-            at: At::read(place.clone()),
+            at: Side::read(place.clone()),
             ..Failure::from(problem)
         };
         let artifact = repo.artifact(&tag).await.map_err(Problem::from);
@@ -354,7 +354,7 @@ async fn addressed(
 ) -> Result<WantedVersions, CommandError> {
     let from = stored_provider(endpoint, store, &selection.provider).map_err(|problem| {
         let subject = Subject::provider(&selection.provider);
-        problem.of(subject, At::read(endpoint.whole()))
+        problem.of(subject, Side::read(endpoint.whole()))
     });
     let (stored, digest) = match (from, digest) {
         (Ok(stored), Some(digest)) => (stored, digest),
