@@ -56,7 +56,7 @@ pub enum Severity {
 
 /// What follows from a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum Gravity {
     /// Something does not verify.
     Untrusted,
     /// Something is missing, cannot be read, or is refused by clients.
@@ -85,8 +85,8 @@ macro_rules! codes {
             }
 
             /// What follows from it.
-            pub fn kind(self) -> Kind {
-                match self { $(Self::$name => Kind::$kind,)+ }
+            pub fn gravity(self) -> Gravity {
+                match self { $(Self::$name => Gravity::$kind,)+ }
             }
 
             /// A sentence that explains it.
@@ -183,18 +183,18 @@ codes! {
 impl Code {
     /// How bad it is.
     pub fn severity(self) -> Severity {
-        match self.kind() {
-            Kind::Untrusted | Kind::Broken => Severity::Error,
-            Kind::Warning | Kind::Drift => Severity::Warning,
+        match self.gravity() {
+            Gravity::Untrusted | Gravity::Broken => Severity::Error,
+            Gravity::Warning | Gravity::Drift => Severity::Warning,
         }
     }
 
     /// The category that decides the exit code if the finding fails the run.
     pub fn category(self) -> Category {
-        match self.kind() {
-            Kind::Untrusted => Category::Untrusted,
-            Kind::Broken | Kind::Warning => Category::Malformed,
-            Kind::Drift => Category::Differs,
+        match self.gravity() {
+            Gravity::Untrusted => Category::Untrusted,
+            Gravity::Broken | Gravity::Warning => Category::Malformed,
+            Gravity::Drift => Category::Differs,
         }
     }
 }

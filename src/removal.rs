@@ -53,7 +53,7 @@ pub struct Removal {
 
 /// What goes of a provider.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct RemovalPlan {
     /// The versions, the oldest first.
     pub removals: Vec<Removal>,
     /// What stays, and a tag that leads to it.
@@ -100,7 +100,7 @@ impl Removal {
     }
 }
 
-impl Plan {
+impl RemovalPlan {
     /// Plans the removal of some of the listed versions, and the end of removals that were cut short. Nothing is written.
     ///
     /// # Errors

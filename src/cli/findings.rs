@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tfoci::address::ProviderAddr;
 use tfoci::error::counted;
 use tfoci::event::Subject;
-use tfoci::finding::{Code, Finding, Kind};
+use tfoci::finding::{Code, Finding, Gravity};
 use tfoci::version::Version;
 
 use super::Ending;
@@ -80,10 +80,10 @@ pub(super) struct Findings {
 impl FailOn {
     /// Whether a finding fails the command.
     fn fails(self, code: Code) -> bool {
-        self >= match code.kind() {
-            Kind::Untrusted | Kind::Broken => Self::Error,
-            Kind::Drift => Self::Drift,
-            Kind::Warning => Self::Warning,
+        self >= match code.gravity() {
+            Gravity::Untrusted | Gravity::Broken => Self::Error,
+            Gravity::Drift => Self::Drift,
+            Gravity::Warning => Self::Warning,
         }
     }
 }
@@ -121,9 +121,9 @@ impl Findings {
 
     /// Sorts by provider and version, those with the worst findings first.
     fn sort(&mut self) {
-        let mut worst: HashMap<(Option<ProviderAddr>, Option<Version>), Kind> = HashMap::new();
+        let mut worst: HashMap<(Option<ProviderAddr>, Option<Version>), Gravity> = HashMap::new();
         for finding in &self.found {
-            let (provider, kind) = (&finding.provider, finding.code.kind());
+            let (provider, kind) = (&finding.provider, finding.code.gravity());
             for version in [None, finding.version.clone()] {
                 let known = worst.entry((provider.clone(), version)).or_insert(kind);
                 *known = kind.min(*known);
@@ -135,7 +135,7 @@ impl Findings {
             (
                 (worst.get(&of_provider).copied(), of_provider.0),
                 (worst.get(&of_version).copied(), Reverse(of_version.1)),
-                (one.code.kind(), one.code, one.platform.clone()),
+                (one.code.gravity(), one.code, one.platform.clone()),
             )
         });
         self.checked.providers.sort();
@@ -158,14 +158,14 @@ impl Findings {
 
     /// `412 versions of 25 providers: 1 error, 3 warnings`
     fn summary(&self) -> String {
-        let count = |is: &dyn Fn(Kind) -> bool| {
-            let kinds = self.found.iter().map(|finding| finding.code.kind());
+        let count = |is: &dyn Fn(Gravity) -> bool| {
+            let kinds = self.found.iter().map(|finding| finding.code.gravity());
             kinds.filter(|kind| is(*kind)).count()
         };
         let counts = [
-            (count(&|kind| kind < Kind::Warning), "error"),
-            (count(&|kind| kind == Kind::Warning), "warning"),
-            (count(&|kind| kind == Kind::Drift), "difference"),
+            (count(&|kind| kind < Gravity::Warning), "error"),
+            (count(&|kind| kind == Gravity::Warning), "warning"),
+            (count(&|kind| kind == Gravity::Drift), "difference"),
         ];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         let counts: Vec<_> = counts.map(|(count, noun)| counted(count, noun)).collect();

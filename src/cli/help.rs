@@ -3,7 +3,7 @@
 use clap::Args;
 
 use tfoci::error::printable;
-use tfoci::finding::{Code, Kind};
+use tfoci::finding::{Code, Gravity};
 
 use super::Ending;
 use super::arguments::Globals;
@@ -129,8 +129,8 @@ fn options() -> String {
 
 /// What a finding means, and what helps.
 fn finding(code: Code) -> String {
-    let exit = match code.kind() {
-        Kind::Warning => "0, and 1 with --fail-on warning".to_owned(),
+    let exit = match code.gravity() {
+        Gravity::Warning => "0, and 1 with --fail-on warning".to_owned(),
         _ => super::exit_code(code.category()).to_string(),
     };
     let (name, severity) = (code.as_str(), code.severity().as_str());

@@ -18,7 +18,7 @@ use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::inventory::inventory;
 use tfoci::mirror::Locks;
 use tfoci::outcome::{Failure, Side};
-use tfoci::removal::{Plan, Removal};
+use tfoci::removal::{Removal, RemovalPlan};
 use tfoci::store::RepoMut;
 use tfoci::trust::Policy;
 use tfoci::version::Version;
@@ -150,7 +150,7 @@ fn summarize(removed: &[Removed], done: bool, session: &Session) -> u64 {
 struct Planned {
     from: StoredProvider,
     to: RepoMut,
-    plan: Plan,
+    plan: RemovalPlan,
 }
 
 /// What goes of a provider.
@@ -171,7 +171,7 @@ async fn plan(
     if let Some(newest) = listed.versions.last().filter(|_| !keep.are_named) {
         removed.remove(newest);
     }
-    let plan = Plan::of(&from, &listed, &removed).await;
+    let plan = RemovalPlan::of(&from, &listed, &removed).await;
     let plan = plan.map_err(|problem| from.failure(None, problem))?;
     let to = RepoMut::of(from.repo.clone());
     let to = to.map_err(|source| from.failure(None, source.into()))?;
@@ -232,7 +232,7 @@ impl Keep {
 async fn carry_out(
     from: &StoredProvider,
     to: &RepoMut,
-    plan: Plan,
+    plan: RemovalPlan,
     removed: &mut Vec<Removed>,
     session: &Session,
 ) -> Result<(), Failure> {

@@ -19,7 +19,7 @@ use crate::outcome::{Failure, OnResult, Problem, Published, Side};
 use crate::place::Place;
 use crate::publish::ReportedBlob;
 use crate::store::bundle::contents::Parts;
-use crate::store::bundle::contents::{Base, Contents, FORMAT, ListedBlob, ListedVersion};
+use crate::store::bundle::contents::{Base, BundledVersion, Contents, FORMAT, ListedBlob};
 use crate::store::bundle::{Key, Lists, Member, Writing, fault, part_path};
 use crate::store::{Error, PutError};
 
@@ -238,10 +238,10 @@ impl Output {
     }
 }
 
-fn listed(version: &Drafted) -> ListedVersion {
+fn listed(version: &Drafted) -> BundledVersion {
     let published = &version.published;
     let platforms = published.packages.iter();
-    ListedVersion {
+    BundledVersion {
         address: version.repository.to_string(),
         version: published.version.to_string(),
         index: published.digest.to_string(),

@@ -5,7 +5,7 @@ use std::iter::once;
 use std::sync::Mutex;
 
 use super::referrers::Attached;
-use super::stored_version::{StoredVersion, documents_in_memory};
+use super::whole_version::{WholeVersion, documents_in_memory};
 use crate::blob::{BlobSource as _, Memory};
 use crate::digest::Digest;
 use crate::disk::temp_file::TempFileWriter;
@@ -90,7 +90,7 @@ impl Draft {
     /// Adds a version, and what is attached to it.
     pub(super) fn add(
         &self,
-        stored: &StoredVersion,
+        stored: &WholeVersion,
         attached: &[Attached],
         from: &Repo,
         to: &Repo,

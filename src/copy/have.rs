@@ -8,7 +8,7 @@ use crate::examine::StoredProvider;
 use crate::oci::{Part, Repository, Tag};
 use crate::outcome::{Failure, Problem};
 use crate::release::Expected;
-use crate::store::bundle::contents::{ListedBlob, ListedVersion};
+use crate::store::bundle::contents::{BundledVersion, ListedBlob};
 use crate::store::endpoint::MappingError;
 use crate::store::{self, CONCURRENT_READS};
 use crate::version::Version;
@@ -21,7 +21,7 @@ use crate::version::Version;
 pub async fn have(
     from: &StoredProvider,
     constraints: &VersionConstraints,
-) -> Result<(Vec<ListedVersion>, Vec<Failure>), Failure> {
+) -> Result<(Vec<BundledVersion>, Vec<Failure>), Failure> {
     let available = from.versions().await?;
     let is_wanted = |version: &&Version| constraints.selects(version);
     let wanted = available.versions.iter().filter(is_wanted);
@@ -43,7 +43,7 @@ pub async fn have(
     Ok((versions, failures))
 }
 
-async fn version_of(from: &StoredProvider, version: &Version) -> Result<ListedVersion, Problem> {
+async fn version_of(from: &StoredProvider, version: &Version) -> Result<BundledVersion, Problem> {
     let repo = &from.repo;
     let (tag, evidence) = (Tag::of_version(version)?, Tag::of_evidence(version)?);
     let artifact = repo.artifact(&tag).await?;
@@ -63,7 +63,7 @@ async fn version_of(from: &StoredProvider, version: &Version) -> Result<ListedVe
     let directory = Repository::of_provider(&from.provider).map_err(MappingError::from)?;
     let evidence = repo.digest(&evidence).await?;
     let platforms = entries.iter().map(|(platform, _)| platform.to_string());
-    Ok(ListedVersion {
+    Ok(BundledVersion {
         address: directory.to_string(),
         version: version.to_string(),
         index: artifact.raw.expected.digest.to_string(),

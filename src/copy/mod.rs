@@ -44,7 +44,7 @@ mod have;
 mod referrers;
 mod report;
 mod selection;
-mod stored_version;
+mod whole_version;
 
 use bundle::copy_into_bundle;
 pub use bundle::{Bundled, Output};
@@ -52,7 +52,7 @@ use draft::Draft;
 use error::Error;
 pub use have::have;
 use selection::SelectedVersions;
-use stored_version::StoredVersion;
+use whole_version::WholeVersion;
 
 /// How to copy.
 #[derive(Clone, Debug)]
@@ -280,7 +280,7 @@ impl<'a> Journey<'a> {
         version: &Version,
         wanted: &Platforms,
     ) -> Result<(Published, RawManifest), Error> {
-        let mut stored = StoredVersion::read(&self.from, version, self.trust(version)).await?;
+        let mut stored = WholeVersion::read(&self.from, version, self.trust(version)).await?;
         stored.release = self.locked(stored.release)?;
         self.reporter.report(stored.release.event());
         if let Some(wanted) = wanted.named() {
@@ -302,14 +302,14 @@ impl<'a> Journey<'a> {
             let added = draft.add(&stored, &attached, &self.from.repo, &self.to);
             return Ok((added.map_err(Error::in_destination)?, root));
         }
-        let StoredVersion {
+        let WholeVersion {
             release,
             index,
             evidence,
             ..
         } = &stored;
         let content = |content: &ContentGraph<Expected>| {
-            stored_version::without_packages(content, release, &self.from)
+            whole_version::without_packages(content, release, &self.from)
         };
         let edition = Edition {
             index: Some(content(index)),
@@ -350,12 +350,12 @@ impl<'a> Journey<'a> {
         }
         let mut edition = Edition::of(&release);
         if let Some(raw) = evidence {
-            let content = stored_version::evidence(&self.from, raw).await?;
-            let is_more = !stored_version::unproven(&content, &release).is_empty()
+            let content = whole_version::evidence(&self.from, raw).await?;
+            let is_more = !whole_version::unproven(&content, &release).is_empty()
                 || !content.manifests.is_empty();
             // With a required pin, evidence that contains anything unsigned is not copied but written anew.
             if !(self.options.trust.require_pinned && is_more) {
-                let content = stored_version::without_packages(&content, &release, &self.from);
+                let content = whole_version::without_packages(&content, &release, &self.from);
                 edition.evidence = Some(content);
             }
         }
@@ -399,7 +399,7 @@ impl<'a> Journey<'a> {
     /// The outcome for a version that the destination already has, and its index, as far as this can be decided without verifying it; `None` if
     /// the version has to be read and verified.
     async fn settled(&self, version: &Version) -> Result<Option<(Published, RawManifest)>, Error> {
-        let [tag, evidence] = stored_version::tags(version)?;
+        let [tag, evidence] = whole_version::tags(version)?;
         let has_own_rule = self.options.trust.has_own_rule(&self.from.provider)
             || self.locked.contains_key(version);
         let is_plain = self.options.existing == Existing::Merge && self.options.rebuild.is_none();
@@ -407,7 +407,7 @@ impl<'a> Journey<'a> {
         if !is_plain || has_own_rule || lacks_evidence || !self.tags.has(&tag) {
             return Ok(None);
         }
-        let artifact = stored_version::artifact(&self.from, version, &tag).await?;
+        let artifact = whole_version::artifact(&self.from, version, &tag).await?;
         let digest = artifact.raw.expected.digest;
         let is_there = async {
             let is_same = self.to.digest(&tag).await? == Some(digest);

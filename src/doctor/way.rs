@@ -34,7 +34,7 @@ use crate::verify::code_of;
 use crate::version::Version;
 
 /// A place that a method names.
-enum Place {
+enum Stop {
     Store(Box<StoredProvider>),
     Source(Source, Vec<AvailableVersion>),
 }
@@ -91,8 +91,8 @@ impl Way<'_> {
         // Clients ask the methods in their order, and skip one that has no package for the platform.
         for (position, place) in places.iter().enumerate() {
             let reached = match place {
-                Place::Store(stored) => self.stored(stored, &version).await,
-                Place::Source(source, all) => self.released(source, all, &version).await,
+                Stop::Store(stored) => self.stored(stored, &version).await,
+                Stop::Source(source, all) => self.released(source, all, &version).await,
             };
             match reached {
                 Err(finding) if finding.code == Code::PlatformMissing && position < last => {}
@@ -152,7 +152,7 @@ impl Way<'_> {
     }
 
     /// Goes to the place of a method, and lists the versions there.
-    async fn place(&mut self, method: &MethodKind) -> Walked<Place> {
+    async fn place(&mut self, method: &MethodKind) -> Walked<Stop> {
         let access = self.doctor.machine.access.clone();
         let provider = &self.required.provider;
         let source = match method {
@@ -188,11 +188,11 @@ impl Way<'_> {
         let versions = available.iter().map(|one| one.version.version().clone());
         self.versions.extend(versions);
         self.good(counted(available.len(), "version"));
-        Ok(Place::Source(source, available))
+        Ok(Stop::Source(source, available))
     }
 
     /// Lists the tags of the repository that a template names for the provider.
-    async fn repository(&mut self, template: &str) -> Walked<Place> {
+    async fn repository(&mut self, template: &str) -> Walked<Stop> {
         self.step = "repository";
         let endpoint = Endpoint::parse(template, true).map_err(as_code(Code::TemplateRefused))?;
         let store = endpoint.read(self.doctor.registry.clone());
@@ -231,7 +231,7 @@ impl Way<'_> {
         }
         self.good(counted(listed.versions.len(), "version"));
         self.versions.extend(listed.versions);
-        Ok(Place::Store(Box::new(stored)))
+        Ok(Stop::Store(Box::new(stored)))
     }
 
     /// The finding about a registry that does not let the client in, with what the client does not read.

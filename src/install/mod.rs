@@ -52,7 +52,7 @@ mod spelling;
 
 pub(crate) use download::{Download, Inspected, each_package};
 use package::PackageInstallation;
-use place::Place;
+use place::PackagePlace;
 
 /// Whom a directory is for. It decides the layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -296,7 +296,7 @@ impl<'a> Installer<'a> {
         let locks = self.ready(provider, version).await.map_err(fail)?;
         let install = |download: Download<B>| {
             let work = PackageInstallation {
-                place: Place::of(request, provider, version, &download.package.platform),
+                place: PackagePlace::of(request, provider, version, &download.package.platform),
                 download,
                 locked: Arc::clone(&locked),
                 trusts_lock: !request.trust.has_own_rule(provider),
@@ -329,7 +329,7 @@ impl<'a> Installer<'a> {
             let _locks = locks;
             let accept = |h1: &PackageHash| refuse_unlocked(h1, &locked);
             let copied = packages.iter().map(|package| {
-                let place = Place::of(&request, &provider, &version, &package.platform);
+                let place = PackagePlace::of(&request, &provider, &version, &package.platform);
                 let place = place.without_cache();
                 place.refuse_other_form()?;
                 let (transfer, h1) = place.copy(&package.path, false, &accept)?;
@@ -364,8 +364,9 @@ impl<'a> Installer<'a> {
         };
         self.refuse_other_spellings(provider, version).await?;
         let places = platforms.iter();
-        let places = places.map(|platform| Place::of(self.request, provider, version, platform));
-        let (places, locked): (Vec<Place>, _) = (places.collect(), locked.clone());
+        let places =
+            places.map(|platform| PackagePlace::of(self.request, provider, version, platform));
+        let (places, locked): (Vec<PackagePlace>, _) = (places.collect(), locked.clone());
         // Hashes every file, which can take seconds.
         let found = jobs::in_thread(move || {
             let _locks = locks;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::download::{Download, Inspected};
 use super::{
-    Event, Hashes, Held, InstalledPackage, PackageHash, Place, Problem, Transfer, disk, jobs, trust,
+    Event, Hashes, Held, InstalledPackage, PackageHash, PackagePlace, Problem, Transfer, disk,
+    jobs, trust,
 };
 use crate::blob::BlobLocation;
 use crate::event::Warning;
@@ -15,7 +16,7 @@ use crate::publish::PackageBlob;
 #[derive(Clone)]
 pub(super) struct PackageInstallation<B> {
     pub(super) download: Download<B>,
-    pub(super) place: Place,
+    pub(super) place: PackagePlace,
     /// The package must match one of these hashes; any package is accepted if there are none.
     pub(super) locked: Arc<BTreeSet<PackageHash>>,
     /// Whether a locked `h1` proves a package that is there. It does not replace a signature that the user requires: an attacker who can

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::release_zips::{Claim, ReleaseZips};
+use super::release_zips::{ReleaseZips, Voucher};
 use super::{Found, Journey, Locked, Method, Needed};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::{Anchor, Authentication, Status};
@@ -121,19 +121,19 @@ impl Recorded {
 fn proven<L>(
     release: &Verified<Release<L>>,
     is_trusted: bool,
-) -> Result<(Claim, BTreeSet<PackageHash>), Problem> {
+) -> Result<(Voucher, BTreeSet<PackageHash>), Problem> {
     let Authentication { status, anchor, .. } = release.authentication();
     let is_known = matches!(anchor, Some(Anchor::Pinned | Anchor::Origin));
     if *status == Status::Signed && is_known {
-        return Ok((Claim::Signed, lines(release)?));
+        return Ok((Voucher::Signed, lines(release)?));
     }
     if !is_trusted {
-        return Ok((Claim::Unproven, BTreeSet::new()));
+        return Ok((Voucher::Unproven, BTreeSet::new()));
     }
     // With the hashes of manifests and other files, as without `--trust-store`.
     let mut hashes = lines(release).unwrap_or_default();
     hashes.extend(release.packages.iter().filter_map(|package| package.zh()));
-    Ok((Claim::Stated, hashes))
+    Ok((Voucher::Stated, hashes))
 }
 
 /// Every line of the checksum document. Clients record the lines of manifests and other files too.
@@ -281,12 +281,12 @@ impl Journey<'_> {
         let (mut release, mut reported) = verify(&first).await?;
         let authentication = release.authentication().clone();
         self.reporter.report(release.event());
-        let (claim, mut hashes) = proven(&release, is_trusted).map_err(fail)?;
-        let zips = ReleaseZips::of(&release, claim);
+        let (voucher, mut hashes) = proven(&release, is_trusted).map_err(fail)?;
+        let zips = ReleaseZips::of(&release, voucher);
         if self.installer.is_some() {
             zips.check(locked).map_err(fail)?;
         }
-        let needs_packages = claim == Claim::Unproven;
+        let needs_packages = voucher == Voucher::Unproven;
         let is_stored = matches!(found.method, Method::Store(_));
         if needs_packages && is_stored && authentication.status == Status::Unverified {
             return Err(fail(Problem::NoEvidence));

@@ -18,12 +18,12 @@ pub(super) struct ReleaseZips {
     pub(super) own: BTreeSet<(PackageHash, Platform)>,
     /// The zips of its packages.
     pub(super) packages: Vec<(Platform, Digest)>,
-    pub(super) claim: Claim,
+    pub(super) voucher: Voucher,
 }
 
 /// Who says that these are the zips of the release.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Claim {
+pub(super) enum Voucher {
     /// A known key signed them.
     Signed,
     /// A trusted store or mirror states them.
@@ -34,7 +34,7 @@ pub(super) enum Claim {
 }
 
 impl ReleaseZips {
-    pub(super) fn of<L>(release: &Verified<Release<L>>, claim: Claim) -> Self {
+    pub(super) fn of<L>(release: &Verified<Release<L>>, voucher: Voucher) -> Self {
         let subject = ReleaseId::of(release);
         let packages = release.packages.iter();
         let platform_of = |one: &Package<L>| Some((one.zh()?, one.platform.clone()));
@@ -44,7 +44,7 @@ impl ReleaseZips {
                 .map(|one| (one.platform.clone(), one.expected.digest))
                 .collect(),
             listed: BTreeSet::new(),
-            claim,
+            voucher,
         };
         for (name, digest) in release.checksums().into_iter().flat_map(Checksums::lines) {
             let hash = PackageHash::of_zip(&digest);
@@ -78,12 +78,12 @@ impl ReleaseZips {
         let is_new = |(_, digest): &&(Platform, Digest)| {
             PackageHash::of_zip(digest).is_none_or(|zh| !zips.contains(&zh))
         };
-        match (self.claim, self.packages.iter().find(is_new)) {
-            (Claim::Signed, _) => Err(Problem::OtherRelease {
+        match (self.voucher, self.packages.iter().find(is_new)) {
+            (Voucher::Signed, _) => Err(Problem::OtherRelease {
                 locked: lost,
                 received: new.cloned().collect(),
             }),
-            (claim, Some((platform, received))) if has_document || claim == Claim::Stated => {
+            (voucher, Some((platform, received))) if has_document || voucher == Voucher::Stated => {
                 Err(trust::Error::NotLocked {
                     platform: platform.clone(),
                     expected: lost,

@@ -12,18 +12,18 @@ use crate::oci::MOST_PLATFORMS;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VersionIndex {
     /// The versions, as the mirror spells them.
-    pub versions: BTreeMap<String, Version>,
+    pub versions: BTreeMap<String, NoMembers>,
 }
 
 /// A version in an index. Clients read no member of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Version {}
+pub struct NoMembers {}
 
 impl VersionIndex {
     /// The index of these versions.
     pub fn of(versions: impl IntoIterator<Item = impl ToString>) -> Self {
         let versions = versions.into_iter();
-        let versions = versions.map(|version| (version.to_string(), Version {}));
+        let versions = versions.map(|version| (version.to_string(), NoMembers {}));
         let versions = versions.collect();
         Self { versions }
     }
@@ -33,7 +33,7 @@ impl VersionIndex {
     /// # Errors
     /// A member occurs twice or has another type, or the list is too long.
     pub fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
-        let versions = object.map("versions", MOST_VERSIONS, |_| Ok(Version {}))?;
+        let versions = object.map("versions", MOST_VERSIONS, |_| Ok(NoMembers {}))?;
         Ok(Self { versions })
     }
 }

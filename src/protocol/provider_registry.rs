@@ -174,7 +174,7 @@ pub struct DownloadMetadata {
     pub shasums_signature_url: String,
     /// The keys that may have signed the checksum document.
     #[serde(rename = "signing_keys", serialize_with = "signing_keys")]
-    pub keys: Vec<SigningKey>,
+    pub keys: Vec<GpgPublicKey>,
     /// The packages of all platforms; empty if the origin does not list them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub packages: BTreeMap<String, ListedPackage>,
@@ -188,7 +188,7 @@ impl DownloadMetadata {
     pub fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
         let keys = object.object("signing_keys", |mut keys| {
             keys.list("gpg_public_keys", MOST_KEYS, |key| {
-                SigningKey::read(Object::of(key)?)
+                GpgPublicKey::read(Object::of(key)?)
             })
         });
         Ok(Self {
@@ -210,7 +210,7 @@ impl DownloadMetadata {
 
 /// A signing key. Its other members are written for clients that expect them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct SigningKey {
+pub struct GpgPublicKey {
     /// The key id. Origins may give a wrong one, so it is not read.
     pub key_id: String,
     /// The key, ASCII-armoured; empty if the origin gives none.
@@ -220,7 +220,7 @@ pub struct SigningKey {
     source_url: &'static str,
 }
 
-impl SigningKey {
+impl GpgPublicKey {
     /// An armoured key with its id of 16 hex digits.
     pub fn new(key_id: String, ascii_armor: String) -> Self {
         Self {
@@ -270,7 +270,7 @@ fn platforms<S: Serializer>(platforms: &[Platform], serializer: S) -> Result<S::
 }
 
 /// Writes keys as `{"gpg_public_keys": [{"ascii_armor": …}]}`.
-fn signing_keys<S: Serializer>(keys: &[SigningKey], serializer: S) -> Result<S::Ok, S::Error> {
+fn signing_keys<S: Serializer>(keys: &[GpgPublicKey], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map([("gpg_public_keys", keys)])
 }
 

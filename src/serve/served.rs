@@ -22,7 +22,7 @@ use crate::oci::{Part, Tag};
 use crate::outcome::{Failure, Problem};
 use crate::platform::Platform;
 use crate::protocol::network_mirror::{Archive, Archives};
-use crate::protocol::provider_registry::{DownloadMetadata, ListedPackage, SigningKey};
+use crate::protocol::provider_registry::{DownloadMetadata, GpgPublicKey, ListedPackage};
 use crate::release::{Package, Release, canonical_file_name};
 use crate::store::{self, StoreBlob};
 use crate::trust::Verified;
@@ -173,7 +173,7 @@ impl ServedVersion {
             shasum: package.expected.digest.hex(),
             shasums_url: link(checksums),
             shasums_signature_url: link(signature),
-            keys: vec![SigningKey::new(key_id, certificate)],
+            keys: vec![GpgPublicKey::new(key_id, certificate)],
             packages: self.packages.iter().map(listed).collect(),
         })
     }

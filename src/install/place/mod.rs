@@ -20,7 +20,7 @@ use crate::outcome::Occupant;
 
 /// The path of a package, and its path in the other form.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct PackagePlace {
     into: PathBuf,
     form: Form,
     kind: DirectoryKind,
@@ -33,7 +33,7 @@ pub(super) struct Place {
     project: Option<Box<Self>>,
 }
 
-impl Place {
+impl PackagePlace {
     /// The path in the plugin cache, if there is one.
     pub(super) fn of(
         request: &Request,

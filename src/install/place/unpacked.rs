@@ -5,8 +5,8 @@ use std::io::BufRead;
 use tempfile::TempDir;
 
 use super::{
-    Archive, DirectoryKind, Form, Hashes, Limits, Package, PackageHash, Path, Place, Problem,
-    Staged, Transfer, disk,
+    Archive, DirectoryKind, Form, Hashes, Limits, Package, PackageHash, PackagePlace, Path,
+    Problem, Staged, Transfer, disk,
 };
 use crate::archive::{self, Stream};
 use crate::disk::unpack::{self, unpack, unpack_arriving};
@@ -14,7 +14,7 @@ use crate::disk::unpack::{self, unpack, unpack_arriving};
 /// Accepts a package by its hashes, or refuses it.
 type Accept<'a> = &'a dyn Fn(&Hashes) -> Result<(), Problem>;
 
-impl Place {
+impl PackagePlace {
     /// Whether a zip that begins with these bytes can be unpacked while it arrives. What is at the path already is compared with the
     /// whole zip.
     pub(in crate::install) fn can_unpack_arriving(&self, front: &[u8]) -> Result<bool, Problem> {

@@ -15,7 +15,7 @@ use crate::error::{FEW, listed};
 use crate::hash::PackageHash;
 use crate::http::Shown;
 use crate::platform::Platform;
-use crate::protocol::provider_registry::{DownloadMetadata, ListedPackage, SigningKey};
+use crate::protocol::provider_registry::{DownloadMetadata, GpgPublicKey, ListedPackage};
 use crate::release::{Expected, KeyRing, Package, Protocols};
 
 /// A request for metadata, and the URL of its response.
@@ -183,7 +183,7 @@ fn reported(packages: &BTreeMap<String, ListedPackage>) -> BTreeSet<PackageHash>
         .collect()
 }
 
-fn keys(said: Vec<SigningKey>, asked: &MetadataRequest<'_>) -> Vec<KeyRing> {
+fn keys(said: Vec<GpgPublicKey>, asked: &MetadataRequest<'_>) -> Vec<KeyRing> {
     let host = asked.named.host_str().unwrap_or_default();
     let armours = said.into_iter().map(|key| key.ascii_armor);
     let armours = armours.filter(|armour| !armour.trim().is_empty());

@@ -19,7 +19,7 @@ pub struct Contents {
     /// [`FORMAT`]
     pub format: u32,
     /// The versions, sorted by provider and then by version.
-    pub versions: Vec<ListedVersion>,
+    pub versions: Vec<BundledVersion>,
     /// How many manifests, documents and packages follow, each class sorted by digest; `None` in what a store has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub members: Option<[usize; 3]>,
@@ -34,7 +34,7 @@ pub struct Contents {
 /// A version in a bundle or in a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ListedVersion {
+pub struct BundledVersion {
     /// `HOSTNAME/NAMESPACE/TYPE` of the provider, as in the names of `index.json`.
     pub address: String,
     /// The version.

@@ -18,7 +18,7 @@ use super::error::Error;
 
 /// One version, with every document that its tags refer to.
 #[derive(Debug)]
-pub(super) struct StoredVersion {
+pub(super) struct WholeVersion {
     pub(super) index: ContentGraph<Expected>,
     pub(super) evidence: Option<ContentGraph<Expected>>,
     /// The version as a verified release.
@@ -27,7 +27,7 @@ pub(super) struct StoredVersion {
     manifests: Vec<String>,
 }
 
-impl StoredVersion {
+impl WholeVersion {
     /// Reads a version with all of its documents, and verifies it.
     pub(super) async fn read(
         from: &StoredProvider,
