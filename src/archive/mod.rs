@@ -108,7 +108,7 @@ impl<R: Read + Seek> Archive<R> {
     pub fn has_directory_entries(&self) -> bool {
         self.entries
             .iter()
-            .any(|e| e.kind() == EntryType::Directory)
+            .any(|entry| entry.kind() == EntryType::Directory)
     }
 
     /// [`executable`] of its entries.

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
-use super::{BUNDLE, Fault, PublicKey, SigningKey};
+use super::{Fault, PublicKey, SIGSTORE_BUNDLE, SigningKey};
 
 /// The type of the payload.
 const IN_TOTO: &str = "application/vnd.in-toto+json";
@@ -20,7 +20,7 @@ pub(super) fn seal(statement: &Value, key: &SigningKey) -> Option<Vec<u8>> {
     let payload = statement.to_string();
     let signature = key.sign(&signed(payload.as_bytes()))?;
     let bundle = json!({
-        "mediaType": BUNDLE,
+        "mediaType": SIGSTORE_BUNDLE,
         "verificationMaterial": {"publicKey": {"hint": key.public().id()}},
         "dsseEnvelope": {
             "payload": BASE64.encode(payload),

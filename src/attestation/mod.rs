@@ -21,9 +21,9 @@ pub use statement::{Attester, Attesting, Claim, PREDICATE_TYPE};
 
 /// The variable with the PEM of the private key. Programs that tfoci runs do not get it.
 pub const KEY_VARIABLE: &str = "TFOCI_ATTEST_KEY";
-/// The media type of a bundle, and the artifact type of its manifest.
-pub const BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
-/// The most bytes of a bundle. A version of fifty platforms needs 15,000.
+/// The media type of a Sigstore bundle, and the artifact type of its manifest.
+pub const SIGSTORE_BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
+/// The most bytes of a Sigstore bundle. A version of fifty platforms needs 15,000.
 pub const LARGEST: u64 = 256 << 10;
 /// The most attestations of an index that are read. Whoever can write more of them can also delete the good one.
 pub const MOST: usize = 16;

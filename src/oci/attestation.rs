@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use super::manifest::Written;
 use super::{ATTESTATION, CREATED, Descriptor, Error, MANIFEST, PREDICATE, RawManifest, write};
-use crate::attestation::{BUNDLE, PREDICATE_TYPE};
+use crate::attestation::{PREDICATE_TYPE, SIGSTORE_BUNDLE};
 use crate::date::timestamp;
 use crate::release::Expected;
 
@@ -18,7 +18,10 @@ pub fn build(
     meaning: String,
     now: SystemTime,
 ) -> Result<RawManifest, Error> {
-    let mut manifest = Written::new(BUNDLE, vec![Descriptor::new(BUNDLE, bundle)]);
+    let mut manifest = Written::new(
+        SIGSTORE_BUNDLE,
+        vec![Descriptor::new(SIGSTORE_BUNDLE, bundle)],
+    );
     manifest.subject = Some(Descriptor::new(&index.media_type, index.expected));
     let annotations = [
         ("dev.sigstore.bundle.content", "dsse-envelope".to_owned()),
@@ -28,5 +31,5 @@ pub fn build(
     ];
     let annotations = annotations.map(|(name, value)| (name.to_owned(), value));
     manifest.annotations.extend(annotations);
-    write(MANIFEST, BUNDLE, &manifest)
+    write(MANIFEST, SIGSTORE_BUNDLE, &manifest)
 }

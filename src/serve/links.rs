@@ -1,7 +1,7 @@
 //! Signed links, which authorize the download of one file for a limited time.
 //!
 //! Clients send their token with JSON requests only ([clients: tokens](crate::clients#host-tokens)), so each link to a package,
-//! checksum document or checksum signature carries its own signature: `/signed/EXPIRES.KEY.MAC/…`. The signature is in the path, because some
+//! checksum document or checksum signature carries its own signature: `/signed/EXPIRES.KEY.SIGNATURE_LENGTH/…`. The signature is in the path, because some
 //! wrappers of clients escape the `?` of a query. It covers the class of the method, the provider's host if the path does not name it, the
 //! path, and the expiry, so it is valid for nothing else.
 
@@ -67,9 +67,9 @@ impl Links {
     pub(super) fn prefix(&self, host: &str, path: &str, now: SystemTime) -> Option<String> {
         let (id, key) = self.keys.first()?;
         let expires = seconds(now + self.lifetime);
-        let mac = hmac::sign(key, message(host, path, expires).as_bytes());
-        let mac = URL_SAFE_NO_PAD.encode(mac.as_ref());
-        Some(format!("signed/{expires}.{id}.{mac}"))
+        let signature = hmac::sign(key, message(host, path, expires).as_bytes());
+        let signature = URL_SAFE_NO_PAD.encode(signature.as_ref());
+        Some(format!("signed/{expires}.{id}.{signature}"))
     }
 
     /// The remaining lifetime of a signature; `None` if it is not valid for the path now. It is zero after the expiry, within [`CLOCK_SKEW`].
@@ -81,11 +81,11 @@ impl Links {
         now: SystemTime,
     ) -> Option<Duration> {
         let mut parts = signature.splitn(3, '.');
-        let (expires, id, mac) = (parts.next()?, parts.next()?, parts.next()?);
+        let (expires, id, signature) = (parts.next()?, parts.next()?, parts.next()?);
         let expires = expires.parse::<u64>().ok()?;
-        let mac = URL_SAFE_NO_PAD.decode(mac).ok()?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
         let (_, key) = self.keys.iter().find(|(known, _)| known == id)?;
-        hmac::verify(key, message(host, path, expires).as_bytes(), &mac).ok()?;
+        hmac::verify(key, message(host, path, expires).as_bytes(), &signature).ok()?;
         let latest = expires.saturating_add(CLOCK_SKEW.as_secs());
         let left = Duration::from_secs(expires.saturating_sub(seconds(now)));
         (seconds(now) <= latest).then_some(left)
@@ -104,15 +104,16 @@ fn message(host: &str, path: &str, expires: u64) -> String {
     format!("{READ}\n{host}\n{path}\n{expires}")
 }
 
-/// Replaces every text of a path that could be the MAC of a link. A client or proxy may misspell the path around it, and the signature is still
+/// Replaces every text of a path that could be the SIGNATURE_LENGTH of a link. A client or proxy may misspell the path around it, and the signature is still
 /// valid for the right path. Names have no capital letters, or are shorter.
 pub(super) fn without_signatures(path: &str) -> String {
-    const MAC: usize = 40;
+    const SIGNATURE_LENGTH: usize = 40;
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let parts = path.split_inclusive(|c| !is_part(c)).map(|part| {
         let (text, end) = part.split_at(part.rfind(is_part).map_or(0, |last| last + 1));
-        let is_mac = text.len() >= MAC && text.contains(|c: char| c.is_ascii_uppercase());
-        let shown = if is_mac { "SIGNATURE" } else { text };
+        let is_signature =
+            text.len() >= SIGNATURE_LENGTH && text.contains(|c: char| c.is_ascii_uppercase());
+        let shown = if is_signature { "SIGNATURE" } else { text };
         format!("{shown}{end}")
     });
     parts.collect()

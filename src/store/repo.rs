@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
 use super::artifact::{Artifact, StoredEvidence, StoredPackage};
 use super::{At, Bundle, Error, Store, StoreBlob};
-use crate::attestation::{BUNDLE, LARGEST, MOST, PREDICATE_TYPE};
+use crate::attestation::{LARGEST, MOST, PREDICATE_TYPE, SIGSTORE_BUNDLE};
 use crate::credentials::Credentials;
 use crate::digest::Digest;
 use crate::json;
@@ -382,7 +382,7 @@ impl Repo {
         Ok(listed.map_err(unlisted)?.unwrap_or_default())
     }
 
-    /// The bundles that may attest the verification of an index. What is damaged or too large attests nothing.
+    /// The Sigstore bundles that may attest the verification of an index. What is damaged or too large attests nothing.
     ///
     /// # Errors
     /// The store fails.
@@ -394,7 +394,7 @@ impl Repo {
         };
         entries.retain(|entry| {
             let predicate = entry.annotations.get(PREDICATE);
-            entry.artifact_type.as_deref() == Some(BUNDLE)
+            entry.artifact_type.as_deref() == Some(SIGSTORE_BUNDLE)
                 && predicate.is_none_or(|one| one == PREDICATE_TYPE)
         });
         // Other tools attach bundles, too, with SBOMs for example. A mirror attests anew when its rule or key changes.
@@ -404,8 +404,8 @@ impl Repo {
         });
         let mut found = Vec::new();
         for entry in entries.iter().take(MOST) {
-            match self.bundle_in(entry).await {
-                Ok(bundle) => found.extend(bundle),
+            match self.sigstore_bundle(entry).await {
+                Ok(attestation) => found.extend(attestation),
                 Err(error) if error.is_damage() => {}
                 Err(error) => return Err(error),
             }
@@ -413,7 +413,7 @@ impl Repo {
         Ok(found)
     }
 
-    async fn bundle_in(&self, entry: &Descriptor) -> Result<Option<Vec<u8>>, Error> {
+    async fn sigstore_bundle(&self, entry: &Descriptor) -> Result<Option<Vec<u8>>, Error> {
         if entry.expected_of(Part::Manifest)?.size > LARGEST {
             return Ok(None);
         }
@@ -421,7 +421,7 @@ impl Repo {
             return Ok(None);
         };
         let parts = parts(&raw.bytes).map_err(|source| Refusal::unread(Part::Manifest, source))?;
-        let layer = parts.iter().find(|part| part.media_type == BUNDLE);
+        let layer = parts.iter().find(|part| part.media_type == SIGSTORE_BUNDLE);
         let layer = layer.map(|layer| layer.expected_of(Part::Blob));
         let layer = layer.transpose()?.filter(|layer| layer.size <= LARGEST);
         self.proof(layer).await

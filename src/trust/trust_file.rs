@@ -132,7 +132,8 @@ impl TrustFile {
     /// # Errors
     /// The text is not TOML, or has an unknown field or value.
     pub fn check(text: &str) -> Result<(Self, Vec<Error>), Error> {
-        let tables: Tables = toml::parse(text).map_err(|e| Error::TrustFile(Box::new(e)))?;
+        let tables: Tables =
+            toml::parse(text).map_err(|error| Error::TrustFile(Box::new(error)))?;
         let (mut file, mut errors) = (Self::default(), Vec::new());
         let mut providers = lines(text, "provider").into_iter();
         for table in tables.provider {
