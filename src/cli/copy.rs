@@ -85,18 +85,18 @@ pub(super) struct Arguments {
     /// Write a new index, as `push` does; its digest may change
     #[arg(long, help_heading = DESTINATION)]
     rebuild_index: bool,
-    #[command(flatten)]
-    bundle: bundle::BundleArguments,
     /// Print the plan, but write nothing
     ///
-    /// tfoci verifies the evidence, and checks that the file of each package of a layout is there in its full length. It reads no package, and
-    /// looks at none of a registry. With `--to` for a directory that does not exist, it prints how many versions and packages the `--from` store
+    /// tfoci verifies the evidence, and checks that the file of each package of a layout is there in its full length. It reads no package, and does
+    /// not look for packages in a registry. With `--to` for a directory that does not exist, it prints how many versions and packages the `--from` store
     /// has. The copy itself reads every package before it tags the version, except for those that it shares within one registry.
     #[arg(long)]
     dry_run: bool,
     /// Leave out of the results what is already present
     #[arg(long)]
     changed: bool,
+    #[command(flatten)]
+    bundle: bundle::BundleArguments,
     #[command(flatten)]
     trust: ReadTrust,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! Signed links, which authorize the download of one file for a limited time.
 //!
 //! Clients send their token with JSON requests only ([clients: tokens](crate::clients#host-tokens)), so each link to a package,
-//! checksum document or checksum signature carries its own signature: `/signed/EXPIRES.KEY.SIGNATURE_LENGTH/…`. The signature is in the path, because some
+//! checksum document or checksum signature carries its own signature: `/signed/EXPIRES.KEY.SIGNATURE/…`. The signature is in the path, because some
 //! wrappers of clients escape the `?` of a query. It covers the class of the method, the provider's host if the path does not name it, the
 //! path, and the expiry, so it is valid for nothing else.
 
@@ -104,15 +104,14 @@ fn message(host: &str, path: &str, expires: u64) -> String {
     format!("{READ}\n{host}\n{path}\n{expires}")
 }
 
-/// Replaces every text of a path that could be the SIGNATURE_LENGTH of a link. A client or proxy may misspell the path around it, and the signature is still
+/// Replaces every text of a path that could be the signature of a link. A client or proxy may misspell the path around it, and the signature is still
 /// valid for the right path. Names have no capital letters, or are shorter.
 pub(super) fn without_signatures(path: &str) -> String {
-    const SIGNATURE_LENGTH: usize = 40;
+    const LENGTH: usize = 40;
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let parts = path.split_inclusive(|c| !is_part(c)).map(|part| {
         let (text, end) = part.split_at(part.rfind(is_part).map_or(0, |last| last + 1));
-        let is_signature =
-            text.len() >= SIGNATURE_LENGTH && text.contains(|c: char| c.is_ascii_uppercase());
+        let is_signature = text.len() >= LENGTH && text.contains(|c: char| c.is_ascii_uppercase());
         let shown = if is_signature { "SIGNATURE" } else { text };
         format!("{shown}{end}")
     });

@@ -24,6 +24,7 @@ const CONCURRENT_VERSIONS: usize = 8;
 /// The most bytes of documents that a provider's versions may have together. Real providers with hundreds of versions have 3 MiB. One document
 /// may have 4 MiB, so a hostile store could otherwise fill the memory.
 const MOST_DOCUMENTS: usize = 16 << 20;
+
 /// A provider in the store.
 #[derive(Debug)]
 pub struct ProviderListing {

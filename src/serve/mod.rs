@@ -13,7 +13,7 @@
 //! | --- | --- |
 //! | `/mirror/HOST/NAMESPACE/TYPE/…` | network mirror ([clients: network mirrors](crate::clients#network-mirrors)) |
 //! | `/.well-known/terraform.json`, `/v1/providers/NAMESPACE/TYPE/…` | provider registry ([clients: provider registry protocol](crate::clients#provider-registry-protocol)) |
-//! | `/signed/EXPIRES.KEY.MAC/…` | a file of either protocol, authorized by a signed link |
+//! | `/signed/EXPIRES.KEY.SIGNATURE/…` | a file of either protocol, authorized by a signed link |
 //! | `/healthz`, `/readyz`, `/metrics` | for operators |
 //! | `/`, `/providers/HOST/NAMESPACE/TYPE` | for people |
 //!
