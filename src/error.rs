@@ -4,6 +4,7 @@
 //! `Display` text states the problem, in lower case, without a full stop. Each **further line** is an indented fact (`  expected …`, `
 //! received …`). Causes are the [`std::error::Error::source`] and not part of the text.
 
+use std::error::Error;
 use std::fmt;
 use std::path::Path;
 
@@ -84,13 +85,16 @@ impl<E: fmt::Display> fmt::Display for OneLine<'_, E> {
     }
 }
 
+/// The causes of an error, the nearest first.
+pub fn causes(error: &dyn Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |cause| (*cause).source())
+}
+
 /// An error and its causes, on one line.
-pub fn one_line(error: &dyn std::error::Error) -> String {
+pub fn one_line(error: &dyn Error) -> String {
     let mut text = OneLine(&error).to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
+    for cause in causes(error) {
         text = format!("{text}: {}", OneLine(&cause));
-        next = cause.source();
     }
     text
 }

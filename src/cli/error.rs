@@ -8,7 +8,7 @@ use std::error::Error;
 use std::fmt;
 use std::path::Path;
 
-use tfoci::error::{Category, Hint, printable, printable_path};
+use tfoci::error::{Category, Hint, causes, printable, printable_path};
 use tfoci::lock;
 use tfoci::mirror::Locks;
 use tfoci::outcome::{Failure, Kind, Problem};
@@ -81,13 +81,8 @@ impl CommandError {
     /// The error with further facts, which stand below its causes.
     #[must_use]
     pub(super) fn with(mut self, facts: &str) -> Self {
-        let mut text = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            text.push_str(&format!("\n  {error}"));
-            cause = error.source();
-        }
-        self.message = Some(text + facts);
+        let causes: String = causes(&self).map(|cause| format!("\n  {cause}")).collect();
+        self.message = Some(format!("{self}{causes}{facts}"));
         // The text has its causes, and a failure has a subject, too.
         self.reason = self.reason.filter(|one| matches!(one, Reason::Failure(_)));
         self

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
 use tfoci::digest::Digest;
-use tfoci::error::{Category, Hint};
+use tfoci::error::{Category, Hint, causes};
 use tfoci::fingerprint::Fingerprint;
 use tfoci::hash::PackageHash;
 use tfoci::outcome::Kind;
@@ -82,13 +82,10 @@ impl From<&CommandError> for Error {
 /// The text of an error, followed by the texts of its causes.
 pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        let lines = error.to_string();
+    for cause in causes(error) {
+        let lines = cause.to_string();
         let lines: Vec<String> = lines.split('\n').map(neutral::quoted).collect();
-        text.push_str(&lines.join("\n"));
-        cause = error.source();
+        text += &format!(": {}", lines.join("\n"));
     }
     let shown = text.chars().map(|c| neutral::visible(c, '\n'));
     shown.collect()

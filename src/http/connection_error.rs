@@ -6,7 +6,7 @@ use std::io;
 use rustls::{AlertDescription, CertificateError};
 
 use super::resolver::{PrivateAddress, UnknownHost};
-use crate::error::printable;
+use crate::error::{causes, printable};
 
 /// Why a connection failed or broke.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -182,12 +182,6 @@ fn tls<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
     error
         .downcast_ref()
         .or_else(|| inner().and_then(|inner| tls(inner)))
-}
-
-fn causes<'a>(
-    error: &'a (dyn StdError + 'static),
-) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
-    std::iter::successors(error.source(), |cause| (*cause).source())
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Errors with their hints.
 
 use std::collections::BTreeSet;
-use std::error::Error as _;
 use std::sync::atomic::Ordering;
 
 use console::Style;
@@ -9,7 +8,7 @@ use console::Style;
 use super::super::error::{CommandError, CommonFailure};
 use super::super::neutral;
 use super::{Printer, Verbosity};
-use tfoci::error::Hint;
+use tfoci::error::{Hint, causes};
 use tfoci::finding::Severity;
 
 impl Printer {
@@ -91,13 +90,10 @@ pub(super) fn wrong() -> Style {
 /// An error and its causes, one per line. Quotations from documents may be long, and are shortened.
 fn describe(error: &CommandError) -> String {
     let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        for line in error.to_string().lines() {
-            text.push_str("\n  ");
-            text.push_str(&neutral::quoted(line.trim_end()));
+    for cause in causes(error) {
+        for line in cause.to_string().lines() {
+            text += &format!("\n  {}", neutral::quoted(line.trim_end()));
         }
-        cause = error.source();
     }
     text
 }
