@@ -34,7 +34,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use futures_util::{StreamExt as _, future, stream};
-use tokio::sync::OnceCell;
 
 use crate::address::ProviderAddr;
 use crate::attestation::Attester;
@@ -160,7 +159,7 @@ type Released = Result<
 /// What the source has told of a version for one destination, for the next ones.
 #[derive(Default)]
 struct Told<'t> {
-    platforms: OnceCell<Result<Platforms, Failure>>,
+    platforms: Option<Result<Platforms, Failure>>,
     /// The release, as it was requested for some platforms.
     released: Option<(Platforms, Released)>,
     /// The first destination that has taken the packages.
@@ -326,12 +325,12 @@ impl<'a> Journey<'a> {
         let stored = target.read_stored(version).await.map_err(in_store)?;
         let mut wanted = selected.platforms.clone();
         if stored.is_some() && wanted == Platforms::All {
-            let listing = async || {
-                let listed = self.source.platforms(provider, &selected.available.version);
-                let listed = listed.await.map(Platforms::Among);
-                listed.map_err(|error| self.at_source(error, subject.clone()))
+            let listed = match told.platforms.take() {
+                Some(known) => known,
+                None => self.platforms(selected).await,
             };
-            wanted = told.platforms.get_or_init(listing).await.clone()?;
+            told.platforms = Some(listed.clone());
+            wanted = listed?;
         }
         let compared = target.compare(version, stored, &wanted).await;
         let missing = match compared.map_err(in_store)? {
@@ -401,6 +400,15 @@ impl<'a> Journey<'a> {
             filled.get_or_insert(target.destination);
         }
         Ok(published)
+    }
+
+    /// Requests the list of a version's platforms.
+    async fn platforms(&self, selected: &Selected) -> Result<Platforms, Failure> {
+        let provider = &self.task.provider;
+        let listed = self.source.platforms(provider, &selected.available.version);
+        let listed = listed.await.map(Platforms::Among);
+        listed
+            .map_err(|error| self.at_source(error, Subject::version(provider, selected.version())))
     }
 
     /// Requests the release for the missing platforms, verifies it, and finds out the sizes of its packages.

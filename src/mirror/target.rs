@@ -13,6 +13,7 @@ use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject, Warning};
 use crate::hash::PackageHash;
+use crate::jobs::locked;
 use crate::oci::{Descriptor, RawManifest, Tag, TagNames};
 use crate::outcome::{Failure, Problem, Published, PublishedPackage, Side};
 use crate::platform::{Platform, Platforms};
@@ -123,13 +124,12 @@ impl<'a> Target<'a> {
     /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         if self.ends.iter().any(|one| one.version() == version) {
-            // This also reads the version.
-            let _known = self.has_lost_manifests().await;
+            self.look_at_ends().await;
         }
-        let looked = self.looked.lock().map(|mut looked| looked.remove(version));
+        let looked = locked(&self.looked).remove(version);
         match looked {
-            Ok(Some(looked)) => looked,
-            _ => self.read(version).await,
+            Some(looked) => looked,
+            None => self.read(version).await,
         }
     }
 
@@ -192,17 +192,13 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// If nothing seems to be missing, looks for one platform manifest of the newest wanted version and for one of the oldest, once, while others are
-    /// read. If one is gone, every version is examined.
-    async fn has_lost_manifests(&self) -> bool {
-        *self
-            .lost_manifests
-            .get_or_init(|| self.look_at_ends())
-            .await
+    /// If nothing seems to be missing, reads the newest and the oldest wanted version, once, keeps them, and looks for one platform manifest of each.
+    /// Returns whether one is gone. Every version is then examined.
+    async fn look_at_ends(&self) -> bool {
+        *self.lost_manifests.get_or_init(|| self.read_ends()).await
     }
 
-    /// Reads the newest and the oldest wanted version, and keeps them. Returns whether a platform manifest of them is gone.
-    async fn look_at_ends(&self) -> bool {
+    async fn read_ends(&self) -> bool {
         let looking = self.ends.iter().map(|one| self.read(one.version()));
         let looked = future::join_all(looking).await;
         let entries = self.ends.iter().zip(&looked).map(|(one, looked)| {
@@ -220,9 +216,7 @@ impl<'a> Target<'a> {
             self.reporter.warn(subject, Warning::LostManifests);
         }
         let versions = self.ends.iter().map(|one| one.version().clone());
-        if let Ok(mut all) = self.looked.lock() {
-            all.extend(versions.zip(looked));
-        }
+        locked(&self.looked).extend(versions.zip(looked));
         is_lost
     }
 
@@ -248,8 +242,7 @@ impl<'a> Target<'a> {
         let mut stored = match stored {
             // The version is written again as if nothing of it was there.
             Some(there)
-                if self.has_lost_manifests().await
-                    && self.has_lost(there.entries(wanted)).await =>
+                if self.look_at_ends().await && self.has_lost(there.entries(wanted)).await =>
             {
                 None
             }
@@ -431,7 +424,7 @@ impl Missing<'_> {
             ..Edition::of(&release)
         };
         // The index may list manifests that the registry has lost.
-        let rechecks = options.rechecks || self.target.has_lost_manifests().await;
+        let rechecks = options.rechecks || self.target.look_at_ends().await;
         let options = publish::Options {
             existing: Existing::Merge,
             rechecks,
