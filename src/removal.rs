@@ -1,6 +1,6 @@
 //! Removal: the inverse of publishing.
 //!
-//! A removal deletes only what no tag leads to that stays. For each version, in this order: what is **attached** to it, such as signatures, the
+//! A removal never deletes what a remaining tag leads to. For each version, in this order: what is **attached** to it, such as signatures, the
 //! deepest first; the **index**, with the tag; the **platform manifests**; the **evidence last**. So an `evidence-V` without `V` marks a removal that
 //! was cut short, and the next run finishes it: a platform manifest is a function of a package's digest, size and name, which the checksum document
 //! and the store tell. A version without evidence leaves no such mark, so its manifests are named beforehand. A layout forgets the tags, and then
@@ -82,7 +82,7 @@ impl Removal {
         })
     }
 
-    /// Whether no tag leads to it that stays.
+    /// Whether it goes: no remaining tag leads to its index.
     fn goes(&self) -> bool {
         self.named_by.is_empty()
     }
@@ -192,7 +192,7 @@ impl RemovalPlan {
         Ok(())
     }
 
-    /// Keeps the versions to whose index another tag leads that stays. They may lead to the next one.
+    /// Keeps each version whose index a remaining tag leads to. Its parts may be the index of another one, which then stays too.
     fn keep_what_is_held(&mut self) -> Result<(), Problem> {
         loop {
             let mut is_any = false;
@@ -216,7 +216,7 @@ impl RemovalPlan {
         gone.flat_map(|one| &one.order)
     }
 
-    /// Sets the bytes that are freed: of packages whose manifests no tag leads to that stays, each once.
+    /// Sets the bytes that are freed. A package counts once, if no remaining tag leads to its manifest.
     async fn measure(&mut self, from: &StoredProvider) -> Result<(), Problem> {
         let mut counted = BTreeSet::new();
         for removal in self.removals.iter_mut().filter(|one| one.goes()) {

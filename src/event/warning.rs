@@ -21,7 +21,7 @@ pub enum Warning {
     )]
     MadeFor(ProviderAddr),
     /// The store lists the provider without a version: all were withdrawn, and registries keep the empty repository.
-    #[error("{0} has no version of it any more")]
+    #[error("{0} has no version of this provider any more")]
     NoVersions(Place),
     /// The destination has the version, and the source no longer does.
     #[error("it is not published any more in {0}")]

@@ -56,8 +56,8 @@ pub struct StoredProvider {
     pub repo: Repo,
     /// The store, as the user wrote it; of a registry, the repository.
     pub place: Place,
-    /// Whether the user did not name the provider: the store listed its repository. If the name of the repository has no host, the address is a
-    /// guess, and the artifact decides.
+    /// Whether the store listed the provider, and no user named it. If the name of its repository has no host, the host of the address is a guess, and
+    /// only the artifact says which provider it is.
     pub is_listed: bool,
     /// Whether a version of it stayed half replaced for as long as a writer may take. The store has then lost something, and no other version is
     /// waited for.

@@ -65,8 +65,8 @@ pub struct Options {
     pub h1: Platforms,
     /// The platforms whose packages are downloaded, if packages have to be.
     pub platforms: Platforms,
-    /// Whether an entry is locked for the platforms that it has, instead of the others. The `h1` are then for the platforms of which it
-    /// has one, if any are wanted.
+    /// Whether a provider is locked for the platforms that its entry in the lock file has, in place of `platforms`. If any `h1` is wanted, it is then
+    /// recorded for each of these platforms that has one in the entry.
     pub same: bool,
     /// Whether the user named these platforms. It is then an error if a version has no package for one of them.
     pub are_named: bool,
@@ -121,6 +121,14 @@ pub struct Task<'a> {
 }
 
 /// A provider version for lock files, as `lock` prints it in JSON.
+///
+/// The lock file may have hashes that the release does not have:
+///
+/// | field | the hash | why |
+/// | --- | --- | --- |
+/// | `unknown` | belongs to no package of the release | all packages are known |
+/// | `uncompared` | is an `h1` that may belong to one | the store or source does not have all packages |
+/// | `unchecked` | is an `h1` that may belong to one | not all packages were to be unpacked |
 #[derive(Clone, Debug, Serialize)]
 pub struct Locked {
     /// The provider's address.
@@ -137,14 +145,13 @@ pub struct Locked {
     pub packages: Vec<InstalledPackage>,
     /// The hashes to record. The file keeps its other hashes of this version, too ([`LockFile::add`](crate::lockfile::LockFile::add)).
     pub hashes: BTreeSet<PackageHash>,
-    /// The hashes in the lock files that match no package of this release; of `h1`, only if every package was unpacked. Clients accept packages
-    /// that match them, and keep such hashes too.
+    /// Clients accept packages that match these hashes, and keep them.
     #[serde(rename = "strangers", skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<PackageHash>,
-    /// The `h1` in the lock files that may be of a package that the store or source does not have.
+    /// Such an `h1` cannot be compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncompared: Vec<PackageHash>,
-    /// The number of `h1` in the lock files that were not compared, because not every package was unpacked.
+    /// The number of such `h1`.
     #[serde(skip)]
     pub unchecked: usize,
     /// The only platforms that the hashes are for; `None` for all.

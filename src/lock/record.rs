@@ -328,7 +328,8 @@ impl Journey<'_> {
         })
     }
 
-    /// The platforms that are asked for first. Those of `enough` are, if a signature covers the packages of all.
+    /// The platforms to ask for first. If the packages of `enough` suffice, because a signature covers all others, these are the ones, unless the user
+    /// named some or wants `h1`.
     fn first_platforms(&self, enough: Option<Platforms>, is_trusted: bool) -> Platforms {
         let options = self.options;
         match enough {

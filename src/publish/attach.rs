@@ -22,8 +22,8 @@ pub(crate) enum Placed {
 /// What a tag has to refer to, and what it refers to; no manifest if the registry lists referrers itself.
 type Plan = (Option<RawManifest>, Option<Digest>);
 
-/// Writes what is below a tag that names its subject, and the manifest that the tag refers to, unless it is there. The entries of a list are added to
-/// the list that is there.
+/// Attaches a manifest to its subject, unless it is attached already. `below` writes the parts of the manifest. Then the tag that names the subject is
+/// moved to it, or to the list that is there with its entry added.
 pub(crate) async fn attach<E: From<Problem>>(
     to: &RepoMut,
     (tag, subject): (&Tag, &Digest),

@@ -15,8 +15,8 @@ use crate::store::{self, Declined, Lookup, PutError, Repo};
 use crate::trust::{Checksums, ReleaseId};
 
 impl<B> Journey<'_, B> {
-    /// Attests an index that the repository has or is about to have, unless its attestation is there. Returns whether it was not, or why it cannot be
-    /// attested.
+    /// Attests an index that the repository has or is about to have, unless its attestation is there. Returns whether it wrote one, or the warning why the
+    /// index cannot be attested.
     pub(super) async fn attest(
         &self,
         publication: &Publication<B>,

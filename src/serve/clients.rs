@@ -14,15 +14,15 @@ use moka::policy::EvictionPolicy;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout_at;
 
-/// The places for concurrent work. A package that is sent has one, for its open file or transfer and its buffers; so has the first read of a
-/// provider, which goes on below after its client has left; and a large document has one for each [`PLACE`] that it takes in memory.
+/// The places for concurrent work. A package that is sent has one, for its open file or transfer and its buffers. The first read of a provider has one,
+/// even after its client has left. A large document has one for each [`PLACE`] that it takes in memory.
 const PLACES: usize = 256;
 /// The bytes of a document in one place, so that documents that nobody reads take 32 MiB at most.
 const PLACE: u64 = 128 << 10;
 /// The requests that a client may send at once, in seconds of its rate. An `init` requests several documents for each of its providers at once,
 /// and is then silent.
 const BURST: f64 = 4.0;
-/// The time between two log lines about a client above its limits. The lines say that further ones are left out for a minute.
+/// The time between two log lines about a client above its limits. Such a line says that others are left out for a minute.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 /// The most clients that are remembered. Ten thousand take a few megabytes.
 const MOST_CLIENTS: u64 = 10_000;

@@ -232,7 +232,7 @@ impl Fill {
         Ok(Some(self.old_enough(provider, &trust, wanted).await))
     }
 
-    /// The newest versions that are old enough. The others are hidden, and those whose dates cannot be requested.
+    /// The newest versions that are old enough. All others are hidden, also those whose dates cannot be requested.
     async fn old_enough(
         &self,
         provider: &ProviderAddr,

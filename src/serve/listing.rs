@@ -333,7 +333,7 @@ mod tests {
         assert!(known.share(Some(&mut half(1))));
         assert!(!known.share(Some(&mut half(2))));
         assert!(known.share(Some(&mut half(1))));
-        // Those of a listing that is read again count, too.
+        // The documents of a listing that is read again count, too.
         let mut known = KnownDocuments::default();
         known.share(Some(&mut half(1)));
         assert!(!known.share(Some(&mut half(2))));

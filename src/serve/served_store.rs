@@ -205,8 +205,8 @@ impl ServedStore {
         }
     }
 
-    /// Returns the providers that the store lists and those that clients have requested, if the page shows them, each with its list if that was
-    /// read. The others are being read after that, which this awaits for a moment.
+    /// The providers that the store lists, and those that clients have requested, if the page shows them. Each has its list, if that was read. This
+    /// begins to read the other lists, and waits a moment for them.
     pub(super) async fn providers(
         self: &Arc<Self>,
         is_shown: impl Fn(&ProviderAddr) -> bool,

@@ -77,9 +77,9 @@ pub enum ClientVersion {
 pub struct Task {
     /// Its repository.
     pub from: StoredProvider,
-    /// The versions to look at: those that satisfy any of these. Without constraints, that is each one.
+    /// The versions to look at: each one that satisfies any of these constraints; without constraints, all.
     pub constraints: Vec<VersionConstraints>,
-    /// What the store should have of its origin. All platforms means those that other stored versions have.
+    /// What the store should have of its origin. All platforms mean the ones that other stored versions have.
     pub wanted: Vec<VersionFilter>,
     /// The options of `tfoci mirror` that name the store and the keys, for the commands that repair it; `None` if they are not known.
     pub mirror: Option<String>,

@@ -60,7 +60,7 @@ pub(super) struct Arguments {
     /// Hidden directories are left out, and no link is followed.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["chdir", "lock_file"], help_heading = SELECTION)]
     recursive: Option<PathBuf>,
-    /// Download for this platform, `all` or `same` [default: this machine's]
+    /// Platform to download for: OS_ARCH, `all`, or `same` [default: this machine's]
     ///
     /// May be repeated.
     ///

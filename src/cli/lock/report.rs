@@ -132,7 +132,7 @@ impl Outcome<'_> {
         };
         let only = listed(only, MANY);
         self.session.printer.warning(&format!(
-            "{version} was hashed for {only} only, because no signature that tfoci trusts covers the others: `--platform all` downloads and locks them"
+            "{version} was hashed for {only} only: no trusted signature covers the other platforms. `--platform all` downloads and locks them"
         ));
     }
 
@@ -142,12 +142,12 @@ impl Outcome<'_> {
         if !locked.unknown.is_empty() {
             let unknown = listed(&locked.unknown, MANY);
             printer.warning(&format!(
-                "{version}: the lock file{directories} has hashes that match no package of {place}, and clients accept packages with these hashes. Compare the file with its last version, or use `--from origin`: {unknown}"
+                "{version}: the lock file{directories} has hashes that match no package of {place}. Clients accept packages with these hashes, so compare the file with its last version: {unknown}"
             ));
         }
         if !locked.uncompared.is_empty() {
             printer.warning(&format!(
-                "{version}: {} `h1` of the lock file{directories} could not be compared, because {place} does not have all packages: {}",
+                "{version}: {place} does not have all packages, so {} `h1` of the lock file{directories} could not be compared: {}",
                 locked.uncompared.len(),
                 listed(&locked.uncompared, MANY)
             ));
