@@ -14,8 +14,7 @@ use super::{
 use crate::archive::{self, Archive, Limits, Members as _, Stream, executable};
 use crate::blob::{Body, ReadError, proven};
 use crate::disk::temp_file::TempFileWriter;
-use crate::oci::Part;
-use crate::publish::{BlobFailure, FailedPackage, PackageBlob};
+use crate::publish::{BlobFailure, PackageBlob};
 
 /// The number of chunks between the task that downloads and the thread that reads, apart from those that each of them holds. More are not
 /// faster (measured: 1, 2 and 4), and a chunk from the network has up to 408 KiB.
@@ -273,15 +272,6 @@ impl<B: PackageBlob> Download<B> {
     }
 
     fn failed(&self, source: ReadError<B::Failure>) -> Problem {
-        let package = FailedPackage {
-            platform: self.package.platform.clone(),
-            file_name: self.package.file_name.clone(),
-        };
-        B::problem(BlobFailure {
-            what: Part::Package,
-            package: Some(package),
-            digest: self.package.expected.digest,
-            source,
-        })
+        B::problem(BlobFailure::of_package(&self.package, source))
     }
 }

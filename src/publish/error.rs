@@ -7,6 +7,7 @@ use crate::digest::Digest;
 use crate::oci::Part;
 use crate::outcome::Problem;
 use crate::platform::Platform;
+use crate::release::Package;
 use crate::source::{self, SourcePackage};
 use crate::store::{self, PutError, StoreBlob};
 
@@ -30,6 +31,21 @@ pub struct BlobFailure<F> {
     pub digest: Digest,
     /// What went wrong when it was read.
     pub source: ReadError<F>,
+}
+
+impl<F> BlobFailure<F> {
+    /// A package that cannot be used.
+    pub(crate) fn of_package<B>(package: &Package<B>, source: ReadError<F>) -> Self {
+        Self {
+            what: Part::Package,
+            package: Some(FailedPackage {
+                platform: package.platform.clone(),
+                file_name: package.file_name.clone(),
+            }),
+            digest: package.expected.digest,
+            source,
+        }
+    }
 }
 
 /// The name of a package in messages.

@@ -8,10 +8,11 @@ use super::publication::CONCURRENT_WRITES;
 use super::read_back::read_stored;
 use super::reported_blob::ReportedBlob;
 use super::{
-    AttachedBlobs, Blob, BlobFailure, BlobSource, Error, Event, Expected, FailedPackage, Journey,
-    Package, Publication, Release, RepoMut, Reporter, Subject, Transfer,
+    AttachedBlobs, Blob, BlobFailure, BlobSource, Error, Expected, Journey, Package, Publication,
+    Release, RepoMut, Reporter, Subject, Transfer,
 };
-use crate::blob::{BlobInfo, BlobLocation, ReadError, verify};
+use crate::blob::{BlobInfo, BlobLocation, verify};
+use crate::event::Event;
 use crate::jobs::Jobs;
 use crate::oci::Part;
 use crate::store::Lookup;
@@ -158,7 +159,7 @@ async fn deliver_package<B: BlobSource>(
     reporter: &Arc<dyn Reporter>,
 ) -> Result<Transfer, Error<B::Failure>> {
     let watched = ReportedBlob::start(package.location.clone(), subject, reporter);
-    let blob_failure = |source| package_failure(package, source);
+    let blob_failure = |source| BlobFailure::of_package(package, source);
     let put = to.put_blob(&watched, Lookup::First).await;
     let transfer = put.map_err(|error| Error::of_blob(error, blob_failure))?;
     match watched.was_read() {
@@ -172,7 +173,7 @@ async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, 
     let blob = &package.location;
     if blob.info().is_unverified {
         let read = verify(blob).await;
-        read.map_err(|source| Error::Source(package_failure(package, source)))?;
+        read.map_err(|source| Error::Source(BlobFailure::of_package(package, source)))?;
     }
     Ok(Transfer::Present)
 }
@@ -191,21 +192,9 @@ async fn check_file<B: BlobSource>(package: &Package<B>) -> Result<(), Error<B::
     if !is_whole {
         // Fails, and says why.
         let read = verify(blob).await;
-        read.map_err(|source| Error::Source(package_failure(package, source)))?;
+        read.map_err(|source| Error::Source(BlobFailure::of_package(package, source)))?;
     }
     Ok(())
-}
-
-fn package_failure<B, F>(package: &Package<B>, source: ReadError<F>) -> BlobFailure<F> {
-    BlobFailure {
-        what: Part::Package,
-        package: Some(FailedPackage {
-            platform: package.platform.clone(),
-            file_name: package.file_name.clone(),
-        }),
-        digest: package.expected.digest,
-        source,
-    }
 }
 
 /// Writes the small blobs, the config and the documents of the evidence, each once.
