@@ -25,7 +25,7 @@
 //! | words | [`error`] [`secret`] [`shown`] [`text`] `plain` [`json`] [`toml`] [`platform`] [`digest`] [`hash`] [`version`] [`date`](mod@date) [`constraint`] [`address`] [`selection`] [`place`] [`fingerprint`] [`authentication`] [`event`] [`finding`] |
 //! | shapes | [`attestation`] [`release`] [`trust`] [`oci`] [`template`] [`archive`] [`protocol`] [`syntax`] [`lockfile`] [`config`] |
 //! | homes | [`jobs`] [`prove`](mod@prove) [`http`] [`disk`] [`credentials`] [`blob`] [`configuration`] [`source`] [`store`] |
-//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`inventory`](mod@inventory) [`removal`] [`install`](mod@install) [`lock`](mod@lock) [`verify`](mod@verify) [`doctor`] [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
+//! | journeys | [`outcome`] [`publish`](mod@publish) [`push`](mod@push) [`mirror`](mod@mirror) [`examine`] [`inventory`](mod@inventory) [`prune`] [`install`](mod@install) [`lock`](mod@lock) [`verify`](mod@verify) [`doctor`] [`copy`](mod@copy) [`site`] [`serve`](mod@serve) |
 //!
 //! The command line, `src/cli`, belongs to the executable. The library cannot use it.
 //!
@@ -125,7 +125,8 @@ pub mod mirror;
 pub mod examine;
 
 pub mod inventory;
-pub mod removal;
+
+pub mod prune;
 
 pub mod install;
 

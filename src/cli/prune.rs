@@ -18,7 +18,7 @@ use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::inventory::inventory;
 use tfoci::mirror::Locks;
 use tfoci::outcome::{Failure, Side};
-use tfoci::removal::{Removal, RemovalPlan};
+use tfoci::prune::{Removal, RemovalPlan};
 use tfoci::store::RepoMut;
 use tfoci::trust::Policy;
 use tfoci::version::Version;

@@ -54,7 +54,7 @@ const BUDGETS: [(&str, usize); 58] = [
     ("mirror", 1253),
     ("examine", 524),
     ("inventory", 44),
-    ("removal", 342),
+    ("prune", 342),
     ("install", 1201),
     ("lock", 1144),
     ("verify", 823),

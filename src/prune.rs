@@ -1,4 +1,4 @@
-//! Removal: the inverse of publishing.
+//! Prune: the inverse of publishing.
 //!
 //! A removal never deletes what a remaining tag leads to. For each version, in this order: what is **attached** to it, such as signatures, the
 //! deepest first; the **index**, with the tag; the **platform manifests**; the **evidence last**. So an `evidence-V` without `V` marks a removal that
