@@ -1,9 +1,9 @@
 //! Artifacts of tfoci whose evidence was removed. Every command reports it.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::author::Author;
-use crate::support::foreign;
+use crate::support::layout::Parts;
 use crate::support::release::{Mistake, ReleaseFolder};
 use crate::support::tamper;
 
@@ -28,25 +28,13 @@ fn inspect_reports_removed_evidence() {
     let author = removed();
     let inspect = format!("inspect acme/demo@1.0.0 --from {FROM}");
     let run = author.line(&inspect).succeeds().says(WARNING);
-    assert!(
-        run.stdout
-            .contains("\nauthentication  unverified no-evidence\n"),
-        "{}",
-        run.stdout
-    );
+    run.shows("\nauthentication  unverified no-evidence\n");
     let run = author.line(format!("{inspect} --format json")).succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(
-        document["authentication"],
-        json!({"status": "unverified", "notes": ["no-evidence"]})
-    );
+    let said = json!({"status": "unverified", "notes": ["no-evidence"]});
+    assert_eq!(run.json()["authentication"], said);
     let pinned = format!("{inspect} --key acme.asc");
     let run = author.line(pinned).exits(3).says(REFUSED);
-    assert!(
-        run.stdout.contains("\nauthentication  refused\n"),
-        "{}",
-        run.stdout
-    );
+    run.shows("\nauthentication  refused\n");
 }
 
 #[test]
@@ -74,16 +62,8 @@ fn install_and_copy_report_removed_evidence() {
 #[test]
 fn versions_that_never_had_evidence_are_not_reported() {
     let author = Author::new();
-    let zip = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
-    zip.write(&author.scene.path("dist"));
-    let zip = author
-        .scene
-        .path("dist/terraform-provider-demo_1.0.0_linux_amd64.zip");
-    foreign::write(
-        &author.repository(""),
-        "1.0.0",
-        &std::fs::read(zip).unwrap(),
-    );
+    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
+    Parts::of(&release.build().zips[0].1.bytes).write(&author.repository(""));
     let install = format!("install acme/demo --from {FROM} --platform linux_amd64 --into mirror");
     let run = author.line(&install).succeeds();
     run.says("Copied registry.opentofu.org/acme/demo 1.0.0 1 406 unverified");

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::support::author::Author;
-use crate::support::foreign;
 use crate::support::hostile::cases;
+use crate::support::layout::Parts;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
 
@@ -117,7 +117,7 @@ fn install_refuses_every_hostile_zip() {
     for case in cases() {
         for form in ["--packed", "--unpacked"] {
             let author = Author::new();
-            foreign::write(&author.scene.path("foreign"), "1.0.0", &case.zip);
+            Parts::of(&case.zip).write(&author.scene.path("foreign"));
             let before = author.tree();
             let run = author.line(format!("install acme/demo@1.0.0 --from oci-layout:foreign --exact-repository --platform linux_amd64 --into out {form}"));
             let after = without_empty(author.tree());

@@ -4,12 +4,12 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::schema::follows;
 use crate::support::author::Author;
 use crate::support::expected::layouts;
 use crate::support::layout::Parts;
 use crate::support::release::{Mistake, ReleaseFolder};
 use crate::support::scene::{Run, Scene};
-use crate::support::shape::assert_shape;
 use crate::support::signer::Signer;
 use crate::versions::pushed;
 
@@ -29,16 +29,7 @@ fn inspect(scene: &Scene, more: &[&str]) -> Run {
 
 fn document(run: &Run) -> Value {
     let document = serde_json::from_str(&run.stdout).unwrap();
-    let authentication = json!({"status": "", "anchor?": "", "fingerprint?": "", "notes": [""]});
-    let example = json!({
-        "schema": 1, "provider": "", "version": "", "reference": "", "digest": "", "protocols": [""],
-        "packages": [{"platform": "", "manifest": "", "size": 1, "zh": ""}],
-        "other_versions?": [""],
-        "authentication?": authentication,
-        "error?": {"category": "", "message": "", "hint?": "", "kind?": "", "expected?": [""], "received?": [""]},
-    });
-    assert_shape(&document, &example);
-    assert_eq!(document["schema"], 1);
+    follows("inspect", &document);
     document
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::support::author::Author;
 use crate::support::layout_of_registry::import;
 use crate::support::registry::Registry;
-use crate::support::rewrite::{rewrite, rewrite_evidence};
+use crate::support::tamper::{rewrite, rewrite_evidence};
 use crate::support::scene::Run;
 
 /// Compares how tfoci and clients read mutated documents.

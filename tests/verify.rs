@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::schema::follows;
-use crate::support::copy;
 use crate::support::origin::{Origin, Provider};
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
+use crate::support::{copy, trusting};
 
 /// Whether clients accept the tags and documents of a store.
 mod acceptable;
@@ -57,9 +57,7 @@ impl Mirrored {
     /// The versions of a provider that these constraints admit.
     pub fn of(provider: Provider, constraints: &str) -> Self {
         let origin = Origin::of([provider]);
-        let scene = Scene::new();
-        let authority = origin.write_ca(&scene).display().to_string();
-        let scene = scene.env("SSL_CERT_FILE", &authority);
+        let scene = trusting();
         let key = Signer::acme().fingerprint();
         let pins = format!(
             "[[provider]]\nmatch = \"{}/*/*\"\nkeys = [\"{key}\"]\n",
@@ -123,7 +121,7 @@ impl Found {
     #[track_caller]
     pub fn of(run: Run) -> Self {
         let run = run.keeps_secrets();
-        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        let document = run.json();
         follows("verify", &document);
         let findings = document["findings"].as_array().unwrap().clone();
         Self { run, findings }
@@ -131,11 +129,8 @@ impl Found {
 
     /// The codes, without duplicates, in order.
     pub fn codes(&self) -> Vec<&str> {
-        let codes = self
-            .findings
-            .iter()
-            .map(|one| one["code"].as_str().unwrap());
-        Vec::from_iter(codes.collect::<BTreeSet<_>>())
+        let codes = self.findings.iter().map(|one| one["code"].as_str());
+        Vec::from_iter(codes.map(Option::unwrap).collect::<BTreeSet<_>>())
     }
 
     /// Asserts the codes and the exit code.
@@ -151,12 +146,6 @@ impl Found {
     pub fn are_none(self) {
         self.are(&[], 0);
     }
-}
-
-/// The file of a blob.
-fn blob(layout: &std::path::Path, descriptor: &Value) -> PathBuf {
-    let digest = descriptor["digest"].as_str().unwrap().replace(':', "/");
-    layout.join("blobs").join(digest)
 }
 
 /// Changes one byte in the middle of a file.

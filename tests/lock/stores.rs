@@ -3,10 +3,11 @@
 use std::fs;
 
 use crate::support::author::Author;
+use crate::support::layout::Parts;
 use crate::support::registry::{Personality, Registry, Setup};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
-use crate::support::{foreign, tamper};
+use crate::support::tamper;
 
 use super::read;
 
@@ -96,7 +97,7 @@ fn a_version_without_evidence_needs_trust_in_the_store() {
     let author = Author::new();
     let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
     let zip = &release.build().zips[0].1.bytes;
-    foreign::write(&author.repository(""), "1.0.0", zip);
+    Parts::of(zip).write(&author.repository(""));
     lock(&author, "--platform linux_amd64").exits(3);
     assert!(!author.scene.path(".terraform.lock.hcl").exists());
     lock(&author, "--trust-store").succeeds();

@@ -1,6 +1,6 @@
 use super::origin_scene::{ARRIVED, OriginScene};
 use super::{DARWIN, LINUX, demo};
-use crate::support::foreign;
+use crate::support::layout::Parts;
 use crate::support::origin::{Origin, Provider, asks};
 use crate::support::release::sha256;
 use crate::support::signer::Signer;
@@ -174,7 +174,7 @@ fn packages_of_another_tool_must_match_the_lock_too() {
     let wrong = not_locked(&hashes, &zh(&scene.origin, "1.1.0", LINUX));
     for (version, code, says) in [("1.0.0", 0, "Mirrored 1 [TIME]"), ("1.1.0", 3, &wrong)] {
         let zip = scene.origin.zip("acme/demo", version, LINUX);
-        foreign::write(&layout, "1.0.0", &zip);
+        Parts::of(&zip).write(&layout);
         scene
             .mirror("--from-lock . --from filesystem-mirror:mirror")
             .says(code, says);

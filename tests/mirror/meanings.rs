@@ -5,7 +5,7 @@ use super::demo;
 use super::origin_scene::{OriginScene, arrives, refused, told};
 use crate::support::author::REPOSITORY;
 use crate::support::origin::Fault;
-use crate::support::rewrite::rewrite;
+use crate::support::tamper::rewrite;
 
 /// Replaces a text of the answer.
 fn instead(from: &str, to: &str) -> Fault {

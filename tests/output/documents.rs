@@ -5,7 +5,6 @@ use serde_json::json;
 
 use super::{FORMS, altered, check, hostile, words};
 use crate::support::author::Author;
-use crate::support::foreign;
 use crate::support::layout::{Parts, digest};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
@@ -187,7 +186,7 @@ fn hostile_names_in_zips_and_in_stores() {
     for (seed, text) in hostile().into_iter().enumerate() {
         let author = Author::new();
         let bytes = zip([executable(), file(&text, "x"), file(&text, "y")]);
-        foreign::write(&author.scene.path("foreign"), "1.0.0", &bytes);
+        Parts::of(&bytes).write(&author.scene.path("foreign"));
         let form = FORMS[seed % FORMS.len()];
         for packing in ["--packed", "--unpacked"] {
             let install = "install acme/demo@1.0.0 --exact-repository --from oci-layout:foreign --platform linux_amd64 --into out";
@@ -199,7 +198,7 @@ fn hostile_names_in_zips_and_in_stores() {
             format!("store/example.com/{text}/demo"),
             format!("store/example.com/acme/{text}"),
         ] {
-            foreign::write(&author.scene.path(directory), "1.0.0", &bytes);
+            Parts::of(&bytes).write(&author.scene.path(directory));
         }
         for command in ["install --into out", "copy --to oci-layout:other"] {
             let line = format!("{command} --from oci-layout:store {form}");

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
-use super::tofu_client;
+use super::{release, tofu_client};
 
 /// Installs every platform of every version of every layout below a directory, or panics with the client's refusal.
 ///
@@ -65,8 +63,7 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
 
 /// The SHA-256 of a file in hex.
 pub fn sha256(path: &Path) -> String {
-    let digest = Sha256::digest(fs::read(path).unwrap());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    release::sha256(&fs::read(path).unwrap())
 }
 
 #[test]

@@ -4,9 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
 use super::expected::layouts;
+use super::release::sha256;
+
+/// A package among the fixtures.
+const PACKAGE: &str = "good-empty-config/blobs/sha256/e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874";
 
 /// The documents of a layout. In each, `DIGEST` and `SIZE` stand for those of the document below it.
 #[derive(Clone, Debug)]
@@ -31,7 +33,8 @@ impl Parts {
         );
         let platform = r#"{"architecture":"amd64","os":"linux"}"#;
         Self {
-            package: package(),
+            // The fixture with the simplest manifest.
+            package: fs::read(layouts().join(PACKAGE)).unwrap(),
             manifest: format!(
                 r#"{{"schemaVersion":2,"mediaType":"{manifest}","artifactType":"{target}","config":{{}},"layers":[{{"mediaType":"archive/zip","digest":"DIGEST","size":SIZE,"annotations":{{}}}}]}}"#
             ),
@@ -45,33 +48,25 @@ impl Parts {
         }
     }
 
+    /// The same with another zip, as another tool would make it: without evidence.
+    pub fn of(zip: &[u8]) -> Self {
+        Self {
+            package: zip.to_vec(),
+            ..Self::good()
+        }
+    }
+
     /// Writes the layout. Returns the paths of its blobs: package, manifest, index.
     pub fn write(&self, directory: &Path) -> [PathBuf; 3] {
-        let put = |bytes: &[u8]| {
-            let path = blob(directory, bytes);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, bytes).unwrap();
-            path
-        };
         let manifest = filled(&self.manifest, &self.package);
         let index = filled(&self.index, manifest.as_bytes());
         let tags = filled(&self.tags, index.as_bytes());
-        let paths = [&self.package, manifest.as_bytes(), index.as_bytes()].map(put);
+        let all = [&self.package, manifest.as_bytes(), index.as_bytes()];
+        let paths = all.map(|bytes| store(directory, bytes));
         fs::write(directory.join("oci-layout"), &self.marker).unwrap();
         fs::write(directory.join("index.json"), tags).unwrap();
         paths
     }
-}
-
-/// The zip of the fixture with the simplest manifest.
-fn package() -> Vec<u8> {
-    let digest = "e5c36de5375bd25bfba85f2a850bec35526febc3eae5dacd7ed7221208723874";
-    fs::read(
-        layouts()
-            .join("good-empty-config/blobs/sha256")
-            .join(digest),
-    )
-    .unwrap()
 }
 
 fn filled(document: &str, below: &[u8]) -> String {
@@ -81,15 +76,23 @@ fn filled(document: &str, below: &[u8]) -> String {
 
 /// `sha256:HEX`.
 pub fn digest(bytes: &[u8]) -> String {
-    let hex: String = Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", sha256(bytes))
 }
 
 /// The path of these bytes in a layout.
 pub fn blob(directory: &Path, bytes: &[u8]) -> PathBuf {
-    let digest = digest(bytes);
+    place(directory, &digest(bytes))
+}
+
+/// The path of a digest in a layout.
+pub fn place(directory: &Path, digest: &str) -> PathBuf {
     directory.join("blobs").join(digest.replace(':', "/"))
+}
+
+/// Stores bytes in a layout. Returns their path.
+pub fn store(directory: &Path, bytes: &[u8]) -> PathBuf {
+    let path = blob(directory, bytes);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, bytes).unwrap();
+    path
 }

@@ -1,14 +1,15 @@
 //! From a registry into an image layout, so that the independent client, which reads layouts, can check what was pushed.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use bytes::Bytes;
 use oci_client::secrets::RegistryAuth;
 use oci_client::{Client, Reference};
 use serde_json::{Value, json};
 
-use super::layout::blob;
-
+use super::layout::{place, store};
 use super::registry::Registry;
 use super::registry::content::{Manifest, Repository};
 
@@ -21,30 +22,18 @@ const MEDIA_TYPES: [&str; 2] = [
 /// Writes everything that a repository holds into a directory.
 pub fn export(registry: &Registry, name: &str, directory: &Path) {
     let held = registry.repository(name, |repository| repository.clone());
-    let blobs = held.blobs.iter();
-    let manifests = held
-        .manifests
-        .iter()
-        .map(|(digest, manifest)| (digest, &manifest.bytes));
-    for (digest, bytes) in blobs.chain(manifests) {
-        let path = directory.join("blobs").join(digest.replace(':', "/"));
+    let manifests = held.manifests.iter();
+    let manifests = manifests.map(|(digest, manifest)| (digest, &manifest.bytes));
+    for (digest, bytes) in held.blobs.iter().chain(manifests) {
+        let path = place(directory, digest);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
-    let entries: Vec<Value> = held
-        .tags
-        .iter()
-        .map(|(tag, digest)| {
-            let manifest = &held.manifests[digest];
-            json!({
-                "mediaType": manifest.media_type,
-                "digest": digest,
-                "size": manifest.bytes.len(),
-                "annotations": { REF_NAME: tag },
-            })
-        })
-        .collect();
-    write_tags(directory, &entries);
+    let entries = held.tags.iter().map(|(tag, digest)| {
+        let manifest = &held.manifests[digest];
+        entry(tag, digest, &json!(manifest.media_type), &manifest.bytes)
+    });
+    write_tags(directory, &entries.collect::<Vec<_>>());
 }
 
 /// Reads everything that a repository holds through an independent client, tag by tag and part by part, into a directory.
@@ -59,15 +48,10 @@ pub async fn download(client: &Client, at: &Reference, secret: &RegistryAuth, di
             .await
             .unwrap();
         let manifest: Value = serde_json::from_slice(&bytes).unwrap();
-        entries.push(json!({
-            "mediaType": manifest["mediaType"],
-            "digest": digest,
-            "size": bytes.len(),
-            "annotations": { REF_NAME: tag },
-        }));
+        entries.push(entry(&tag, &digest, &manifest["mediaType"], &bytes));
         let mut open = vec![bytes];
         while let Some(bytes) = open.pop() {
-            write_blob(directory, &bytes);
+            store(directory, &bytes);
             let manifest: Value = serde_json::from_slice(&bytes).unwrap();
             for child in list(&manifest["manifests"]) {
                 let at = at.clone_with_digest(child["digest"].as_str().unwrap().to_owned());
@@ -82,7 +66,7 @@ pub async fn download(client: &Client, at: &Reference, secret: &RegistryAuth, di
                 let mut bytes = Vec::new();
                 let digest = part["digest"].as_str().unwrap();
                 client.pull_blob(&at, digest, &mut bytes).await.unwrap();
-                write_blob(directory, &bytes);
+                store(directory, &bytes);
             }
         }
     }
@@ -93,54 +77,55 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Writes bytes to the path of their digest.
-fn write_blob(directory: &Path, bytes: &[u8]) {
-    let path = blob(directory, bytes);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, bytes).unwrap();
+/// The entry of a tag in `index.json`.
+fn entry(tag: &str, digest: &str, media_type: &Value, bytes: &[u8]) -> Value {
+    json!({
+        "mediaType": media_type, "digest": digest, "size": bytes.len(), "annotations": { REF_NAME: tag },
+    })
 }
 
 fn write_tags(directory: &Path, entries: &[Value]) {
     let index = json!({ "schemaVersion": 2, "manifests": entries });
     fs::create_dir_all(directory).unwrap();
     fs::write(directory.join("index.json"), index.to_string()).unwrap();
-    fs::write(
-        directory.join("oci-layout"),
-        r#"{"imageLayoutVersion":"1.0.0"}"#,
-    )
-    .unwrap();
+    let marker = r#"{"imageLayoutVersion":"1.0.0"}"#;
+    fs::write(directory.join("oci-layout"), marker).unwrap();
 }
 
-/// Puts the whole content of a layout into a repository, as a push does.
+/// Puts the whole content of a layout into a repository, as a push does. What a descriptor states is the media type of an answer.
 pub fn import(layout: &Path, registry: &Registry, name: &str) {
-    let read = |path: &Path| -> Value { serde_json::from_slice(&fs::read(path).unwrap()).unwrap() };
-    let index = read(&layout.join("index.json"));
-    let mut held = Repository::default();
-    for entry in fs::read_dir(layout.join("blobs/sha256")).unwrap() {
-        let entry = entry.unwrap();
-        let digest = format!("sha256:{}", entry.file_name().to_str().unwrap());
-        let bytes = fs::read(entry.path()).unwrap();
-        let document: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        match document["mediaType"].as_str() {
-            Some(media_type) => {
-                let media_type = media_type.to_owned();
-                held.manifests.insert(
-                    digest,
-                    Manifest {
-                        media_type,
-                        bytes: bytes.into(),
-                    },
-                );
-            }
-            None => {
-                held.blobs.insert(digest, bytes.into());
-            }
+    let parsed = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap_or_default();
+    let index = parsed(&fs::read(layout.join("index.json")).unwrap_or_default());
+    let (mut all, mut types) = (BTreeMap::new(), BTreeMap::new());
+    let mut describe = |document: &Value| {
+        for entry in list(&document["manifests"]) {
+            let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+            types.insert(text("digest"), text("mediaType"));
+        }
+    };
+    for algorithm in ["sha256", "sha512"] {
+        let files = fs::read_dir(layout.join("blobs").join(algorithm));
+        for file in files.into_iter().flatten().flatten() {
+            let digest = format!("{algorithm}:{}", file.file_name().display());
+            all.insert(digest, fs::read(file.path()).unwrap());
         }
     }
-    for entry in index["manifests"].as_array().unwrap() {
-        let digest = entry["digest"].as_str().unwrap();
+    all.values().for_each(|bytes| describe(&parsed(bytes)));
+    describe(&index);
+    let mut held = Repository::default();
+    for (digest, bytes) in all {
+        let own = parsed(&bytes)["mediaType"].as_str().map(str::to_owned);
+        let bytes = Bytes::from(bytes);
+        if let Some(media_type) = types.get(&digest).cloned().or(own) {
+            let manifest = Manifest { media_type, bytes };
+            held.manifests.insert(digest, manifest);
+        } else {
+            held.blobs.insert(digest, bytes);
+        }
+    }
+    for entry in list(&index["manifests"]) {
         if let Some(tag) = entry["annotations"][REF_NAME].as_str() {
-            held.tag(tag, digest);
+            held.tag(tag, entry["digest"].as_str().unwrap());
         }
     }
     registry.repository(name, |repository| *repository = held);

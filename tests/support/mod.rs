@@ -7,7 +7,6 @@ pub mod docker_registry;
 pub mod expected;
 #[cfg(unix)]
 pub mod files;
-pub mod foreign;
 pub mod hints;
 pub mod hostile;
 pub mod judge;
@@ -19,10 +18,8 @@ pub mod port;
 pub mod programs;
 pub mod registry;
 pub mod release;
-pub mod rewrite;
 pub mod scene;
 pub mod server;
-pub mod shape;
 pub mod signer;
 pub mod tamper;
 #[cfg(unix)]
@@ -41,6 +38,13 @@ use std::path::{Path, PathBuf};
 pub fn testdata(path: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     root.join("testdata").join(path)
+}
+
+/// A scene with the certificate of the shared authority in `ca.pem`, which clients trust.
+pub fn trusting() -> scene::Scene {
+    let scene = scene::Scene::new();
+    let path = tls::Authority::shared().write(&scene, "ca.pem");
+    scene.env("SSL_CERT_FILE", path.to_str().unwrap())
 }
 
 /// Copies a directory of plain files and directories.

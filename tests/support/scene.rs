@@ -160,6 +160,14 @@ impl Run {
         self
     }
 
+    /// Asserts that a text stands in stdout.
+    #[track_caller]
+    pub fn shows(&self, text: impl AsRef<str>) -> &Self {
+        let (text, stdout) = (text.as_ref(), &self.stdout);
+        assert!(stdout.contains(text), "expected {text:?} in:\n{stdout}");
+        self
+    }
+
     /// Asserts that a text does not stand in stderr.
     #[track_caller]
     pub fn omits(&self, text: impl AsRef<str>) -> &Self {

@@ -1,9 +1,8 @@
-use super::{Mirrored, blob, flip};
-use crate::support::author::Author;
+use super::registries::House;
+use super::{Mirrored, flip};
 use crate::support::origin::Provider;
 use crate::support::release::ReleaseFolder;
-use crate::support::tamper::{document, tagged};
-use crate::verify::Found;
+use crate::support::tamper::{document, file, tagged};
 
 /// Only the bytes tell, so that they are found only if they are read.
 #[test]
@@ -12,7 +11,7 @@ fn bytes_that_are_others_are_found_and_written_again() {
     let layout = mirrored.layout("store");
     let index = document(&layout, &tagged(&layout, "1.0.0"));
     let manifest = document(&layout, &index["manifests"][1]);
-    flip(&blob(&layout, &manifest["layers"][0]));
+    flip(&file(&layout, &manifest["layers"][0]));
     mirrored.verify("").are_none();
     let found = mirrored.verify("--deep").are(&["bytes-differ"], 3);
     assert_eq!(found.findings[0]["platform"], "linux_amd64");
@@ -40,14 +39,9 @@ fn zips_that_clients_cannot_use_are_found() {
 
 #[test]
 fn packages_of_a_registry_are_read_too() {
-    let registry = crate::support::registry::Registry::plain();
-    let author = Author::with_release();
-    let to = format!("{}/acme/demo", registry.host());
-    let plain = "--plain-http 127.0.0.1 --exact-repository";
-    author.push_to(&to, plain).succeeds();
-    let verify = format!("verify acme/demo --deep --format json --from {to} {plain}");
-    Found::of(author.line(&verify)).are_none();
-    registry.repository("acme/demo", |repository| {
+    let house = House::new();
+    house.verify("--deep").are_none();
+    house.registry.repository("acme/demo", |repository| {
         let blobs = repository.blobs.values_mut();
         for bytes in blobs.filter(|bytes| bytes.starts_with(b"PK")) {
             let mut changed = bytes.to_vec();
@@ -55,5 +49,5 @@ fn packages_of_a_registry_are_read_too() {
             *bytes = changed.into();
         }
     });
-    Found::of(author.line(verify)).are(&["bytes-differ"], 3);
+    house.verify("--deep").are(&["bytes-differ"], 3);
 }

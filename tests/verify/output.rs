@@ -36,29 +36,18 @@ fn is_well_formed(text: &str) -> bool {
 #[test]
 fn junit_has_a_case_for_each_provider_and_code() {
     let mirrored = damaged();
-    let run = mirrored
-        .tfoci("verify --from oci-layout:store --format junit")
-        .exits(1);
+    let verify = "verify --from oci-layout:store --format junit";
+    let run = mirrored.tfoci(verify).exits(1);
     assert!(is_well_formed(&run.stdout), "{}", run.stdout);
-    assert!(
-        run.stdout.contains("tests=\"3\" failures=\"1\""),
-        "{}",
-        run.stdout
-    );
+    run.shows("tests=\"3\" failures=\"1\"");
     for code in ["verify", "evidence-missing", "evidence-orphan"] {
         assert_eq!(run.stdout.matches(&format!("name=\"{code}\"")).count(), 1);
     }
     assert_eq!(run.stdout.matches("<failure>").count(), 1);
     assert_eq!(run.stdout.matches("<system-out>").count(), 1);
-    let whole = Mirrored::new()
-        .tfoci("verify --from oci-layout:store --format junit")
-        .succeeds();
+    let whole = Mirrored::new().tfoci(verify).succeeds();
     assert!(is_well_formed(&whole.stdout), "{}", whole.stdout);
-    assert!(
-        whole.stdout.contains("tests=\"1\" failures=\"0\""),
-        "{}",
-        whole.stdout
-    );
+    whole.shows("tests=\"1\" failures=\"0\"");
     // Other commands have no test cases.
     let list = mirrored.tfoci("list --from oci-layout:store --format junit");
     list.exits(2);
@@ -68,19 +57,17 @@ fn junit_has_a_case_for_each_provider_and_code() {
 fn text_names_each_finding_its_place_and_its_fix() {
     let run = damaged().tfoci("verify --from oci-layout:store").exits(1);
     let lines: Vec<&str> = run.stdout.lines().collect();
-    assert!(lines[0].starts_with("error: ") && lines[0].ends_with("[evidence-missing]"));
-    assert!(
-        lines[1].starts_with("  in oci-layout:store/"),
-        "{}",
-        run.stdout
-    );
-    assert!(lines[3].starts_with("  tfoci mirror "), "{}", run.stdout);
-    assert!(lines[4].starts_with("warning: "), "{}", run.stdout);
-    assert!(
-        lines.last().unwrap().contains("1 error, 1 warning"),
-        "{}",
-        run.stdout
-    );
+    assert!(lines[0].ends_with("[evidence-missing]"), "{}", run.stdout);
+    for (at, begins) in [
+        (0, "error: "),
+        (1, "  in oci-layout:store/"),
+        (3, "  tfoci mirror "),
+        (4, "warning: "),
+    ] {
+        assert!(lines[at].starts_with(begins), "{begins}: {}", run.stdout);
+    }
+    let last = lines.last().unwrap();
+    assert!(last.contains("1 error, 1 warning"), "{last}");
 }
 
 #[test]
@@ -95,27 +82,15 @@ fn a_job_of_github_actions_gets_annotations_and_a_summary() {
         origin: mirrored.origin,
     };
     let run = mirrored.tfoci("verify --from oci-layout:store").exits(1);
-    let count = |level: &str| {
-        run.stderr
-            .lines()
-            .filter(|line| line.starts_with(level))
-            .count()
-    };
-    assert_eq!(
-        (count("::error "), count("::warning ")),
-        (1, 1),
-        "{}",
-        run.stderr
-    );
     let summary = fs::read_to_string(summary).unwrap();
-    assert_eq!(
-        summary
-            .lines()
-            .filter(|line| line.starts_with("- "))
-            .count(),
-        2,
-        "{summary}"
-    );
+    for (text, begins, expected) in [
+        (&run.stderr, "::error ", 1),
+        (&run.stderr, "::warning ", 1),
+        (&summary, "- ", 2),
+    ] {
+        let count = text.lines().filter(|line| line.starts_with(begins)).count();
+        assert_eq!(count, expected, "{begins}: {text}");
+    }
 }
 
 /// Each code that the program knows is in the schema, and is explained once.
@@ -130,12 +105,10 @@ fn the_page_and_the_schema_have_the_same_codes() {
         let page = scene.line(format!("help {code}")).succeeds().stdout;
         assert!(page.starts_with(&format!("{code} (")) && page.lines().count() > 2);
     }
-    let schema = scene.line("schema verify").succeeds().stdout;
-    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
-    let known = schema["$defs"]["finding"]["properties"]["code"]["enum"]
-        .as_array()
-        .unwrap();
-    let mut known: Vec<&str> = known.iter().map(|one| one.as_str().unwrap()).collect();
+    let schema = scene.line("schema verify").succeeds().json();
+    let known = &schema["$defs"]["finding"]["properties"]["code"]["enum"];
+    let known = known.as_array().unwrap().iter();
+    let mut known: Vec<&str> = known.map(|one| one.as_str().unwrap()).collect();
     known.sort_unstable();
     assert_eq!(codes, known);
 }

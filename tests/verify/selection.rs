@@ -1,6 +1,9 @@
-use super::{Mirrored, PLATFORMS, demo};
+use serde_json::Value;
+
+use super::{Mirrored, PLATFORMS};
 use crate::support::origin::{Origin, Provider};
-use crate::support::tamper::untag;
+use crate::support::tamper::{retag, untag};
+use crate::support::trusting;
 
 #[test]
 fn constraints_and_lock_files_limit_what_is_verified() {
@@ -8,15 +11,14 @@ fn constraints_and_lock_files_limit_what_is_verified() {
     let layout = mirrored.layout("store");
     untag(&layout, "evidence-1.0.0");
     let from = "--from oci-layout:store";
-    mirrored
-        .found(&format!("verify [DEMO]@1.1.0 {from}"))
-        .are_none();
-    mirrored
-        .found(&format!("verify [DEMO]@1.0.0 {from}"))
-        .are(&["evidence-missing"], 1);
-    mirrored
-        .found(&format!("verify [DEMO]@9.9.9 {from}"))
-        .are(&["version-missing"], 1);
+    for (version, codes, exit) in [
+        ("1.1.0", [].as_slice(), 0),
+        ("1.0.0", &["evidence-missing"], 1),
+        ("9.9.9", &["version-missing"], 1),
+    ] {
+        let found = mirrored.found(&format!("verify [DEMO]@{version} {from}"));
+        found.are(codes, exit);
+    }
     let provider = mirrored.origin.address("acme/demo");
     for (version, codes) in [("1.1.0", [].as_slice()), ("1.0.0", &["evidence-missing"])] {
         let lock = format!(
@@ -37,15 +39,12 @@ fn a_mirror_file_names_stores_and_providers() {
         "to = [\"oci-layout:store\"]\ntrust = \"trust.toml\"\nnewest = 1\n\n[[provider]]\naddress = \"{provider}\"\n"
     );
     mirrored.scene.write("mirror.toml", &file);
-    mirrored
-        .found("verify --file mirror.toml --require-pinned")
-        .are_none();
-    mirrored
-        .found("verify --file mirror.toml --require-pinned --against-origin")
-        .are_none();
+    let verify = "verify --file mirror.toml --require-pinned";
+    mirrored.found(verify).are_none();
+    let compared = format!("{verify} --against-origin");
+    mirrored.found(&compared).are_none();
     untag(&mirrored.layout("store"), "evidence-1.0.0");
-    let found = mirrored.found("verify --file mirror.toml --require-pinned");
-    let found = found.are(&["evidence-missing"], 1);
+    let found = mirrored.found(verify).are(&["evidence-missing"], 1);
     mirrored.fix(&found.findings[0]);
     // A platform that it names is wanted, though no version has it.
     let named = format!("{file}platforms = [\"linux_amd64\", \"windows_amd64\"]\n");
@@ -56,10 +55,8 @@ fn a_mirror_file_names_stores_and_providers() {
     let found = mirrored.found("verify --file mirror.toml --against-origin");
     let found = found.are(&["platform-not-mirrored"], 4);
     assert_eq!(found.findings[0]["platform"], "windows_amd64");
-    mirrored.scene.write(
-        "nowhere.toml",
-        file.replace("to = [\"oci-layout:store\"]\n", ""),
-    );
+    let nowhere = file.replace("to = [\"oci-layout:store\"]\n", "");
+    mirrored.scene.write("nowhere.toml", nowhere);
     mirrored.tfoci("verify --file nowhere.toml").exits(2);
 }
 
@@ -67,53 +64,32 @@ fn a_mirror_file_names_stores_and_providers() {
 fn all_providers_of_a_store_are_verified() {
     let mirrored = Mirrored::new();
     let run = mirrored.tfoci("verify --from oci-layout:store").succeeds();
-    assert!(
-        run.stdout.contains("2 versions of 1 provider"),
-        "{}",
-        run.stdout
-    );
+    run.shows("2 versions of 1 provider");
     mirrored.tfoci("verify --from oci-layout:none").exits(1);
     mirrored.tfoci("verify").exits(2);
     // A provider that the store does not have.
-    mirrored
-        .found("verify acme/other --from oci-layout:store")
-        .are(&["version-missing"], 1);
+    let found = mirrored.found("verify acme/other --from oci-layout:store");
+    found.are(&["version-missing"], 1);
 }
 
 #[test]
 fn the_worst_providers_and_versions_come_first() {
-    let many = Provider::many(3, 2, &["linux_amd64"]);
-    let origin = Origin::of(many);
-    let mirrored = Mirrored::of(demo(), "@1.0.0");
-    let authority = origin.write_ca(&mirrored.scene).display().to_string();
     let mirrored = Mirrored {
-        scene: mirrored.scene.env("SSL_CERT_FILE", &authority),
-        origin,
+        scene: trusting(),
+        origin: Origin::of(Provider::many(3, 2, &["linux_amd64"])),
     };
     for number in 0..3 {
         let provider = mirrored.origin.address(&format!("acme/p{number}"));
-        mirrored
-            .tfoci(&format!("mirror {provider}@>=1.0.0 --to oci-layout:many"))
-            .succeeds();
+        let mirror = format!("mirror {provider}@>=1.0.0 --to oci-layout:many");
+        mirrored.tfoci(&mirror).succeeds();
     }
     let host = mirrored.origin.host().replace(':', "_");
     let layout = |name: &str| mirrored.scene.path(format!("many/{host}/acme/{name}"));
     untag(&layout("p0"), "1.0.0");
     untag(&layout("p1"), "evidence-1.0.0");
-    let entry = crate::support::tamper::tagged(&layout("p1"), "1.1.0");
-    crate::support::tamper::tags(&layout("p1"), |tags| {
-        let mut entry = entry.clone();
-        entry["annotations"]["org.opencontainers.image.ref.name"] = "0.5".into();
-        tags.push(entry);
-    });
+    retag(&layout("p1"), "0.5", "1.1.0");
     let found = mirrored.found("verify --from oci-layout:many");
-    let order = found
-        .findings
-        .iter()
-        .map(|one| one["code"].as_str().unwrap());
-    let order: Vec<&str> = order.collect();
-    assert_eq!(
-        order,
-        ["evidence-missing", "tag-not-canonical", "evidence-orphan"]
-    );
+    let order: Vec<&Value> = found.findings.iter().map(|one| &one["code"]).collect();
+    let expected = ["evidence-missing", "tag-not-canonical", "evidence-orphan"];
+    assert_eq!(order, expected);
 }

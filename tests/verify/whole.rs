@@ -3,8 +3,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Mirrored, blob, flip};
-use crate::support::tamper::{alter, document, tagged, untag};
+use super::{Mirrored, flip};
+use crate::support::judge;
+use crate::support::tamper::{alter, document, file, tagged, untag};
 
 /// The first platform manifest of the version, and its package.
 fn first(layout: &Path) -> [Value; 2] {
@@ -23,29 +24,29 @@ type Fault = (&'static str, i32, fn(&Path));
 
 const FAULTS: [Fault; 10] = [
     ("index-missing", 1, |layout| {
-        fs::remove_file(blob(layout, &tagged(layout, "1.0.0"))).unwrap();
+        fs::remove_file(file(layout, &tagged(layout, "1.0.0"))).unwrap();
     }),
     ("child-missing", 1, |layout| {
-        fs::remove_file(blob(layout, &first(layout)[0])).unwrap();
+        fs::remove_file(file(layout, &first(layout)[0])).unwrap();
     }),
     ("package-missing", 1, |layout| {
-        fs::remove_file(blob(layout, &first(layout)[1])).unwrap();
+        fs::remove_file(file(layout, &first(layout)[1])).unwrap();
     }),
     ("evidence-missing", 1, |layout| {
         untag(layout, "evidence-1.0.0")
     }),
     ("evidence-missing", 1, |layout| {
-        fs::remove_file(blob(layout, &evidence(layout)["layers"][0])).unwrap();
+        fs::remove_file(file(layout, &evidence(layout)["layers"][0])).unwrap();
     }),
     ("size-differs", 3, |layout| {
-        let package = blob(layout, &first(layout)[1]);
+        let package = file(layout, &first(layout)[1]);
         fs::write(&package, &fs::read(&package).unwrap()[1..]).unwrap();
     }),
     ("bytes-differ", 3, |layout| {
-        flip(&blob(layout, &first(layout)[0]))
+        flip(&file(layout, &first(layout)[0]))
     }),
     ("bytes-differ", 3, |layout| {
-        flip(&blob(layout, &tagged(layout, "1.0.0")))
+        flip(&file(layout, &tagged(layout, "1.0.0")))
     }),
     ("evidence-orphan", 0, |layout| untag(layout, "1.0.0")),
     ("not-verified", 3, |layout| {
@@ -83,7 +84,7 @@ fn each_fault_has_its_code_and_the_fix_heals_it() {
 fn a_fix_asks_for_the_platforms_that_the_index_names() {
     let mirrored = Mirrored::of(super::demo(), "@1.0.0 --platform linux_amd64");
     let layout = mirrored.layout("store");
-    fs::remove_file(blob(&layout, &first(&layout)[0])).unwrap();
+    fs::remove_file(file(&layout, &first(&layout)[0])).unwrap();
     let found = mirrored.verify("").are(&["child-missing"], 1);
     assert_eq!(found.findings[0]["platform"], "linux_amd64");
     mirrored.fix(&found.findings[0]);
@@ -96,12 +97,10 @@ fn a_fix_asks_for_the_platforms_that_the_index_names() {
 #[test]
 fn a_store_that_cannot_be_written_is_verified() {
     let mirrored = Mirrored::new();
-    let before = crate::support::judge::tree(&mirrored.scene.path("store"));
+    let store = mirrored.scene.path("store");
+    let before = judge::tree(&store);
     mirrored.verify("--deep").are_none();
-    assert_eq!(
-        crate::support::judge::tree(&mirrored.scene.path("store")),
-        before
-    );
+    assert_eq!(judge::tree(&store), before);
 }
 
 #[test]
