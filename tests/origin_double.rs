@@ -7,9 +7,6 @@ use crate::support::tls::Authority;
 /// Unmodified clients install from the double and mirror it.
 mod clients;
 
-/// Wrong answers on demand.
-mod lies;
-
 /// The protocols and their authentication.
 mod protocols;
 
@@ -32,10 +29,8 @@ struct Raw {
 impl Raw {
     fn new() -> Self {
         let certificate = reqwest::Certificate::from_pem(Authority::shared().pem.as_bytes());
-        let client = Client::builder()
-            .no_proxy()
-            .redirect(redirect::Policy::none())
-            .tls_certs_only([certificate.unwrap()]);
+        let client = Client::builder().tls_certs_only([certificate.unwrap()]);
+        let client = client.no_proxy().redirect(redirect::Policy::none());
         Self {
             client: client.build().unwrap(),
         }

@@ -42,9 +42,8 @@ pub struct Said {
 
 impl Raw {
     fn at(base: impl Into<String>) -> Self {
-        let client = Client::builder()
-            .no_proxy()
-            .redirect(redirect::Policy::none());
+        let client = Client::builder().no_proxy();
+        let client = client.redirect(redirect::Policy::none());
         Self {
             client: client.build().unwrap(),
             base: base.into(),
@@ -63,10 +62,8 @@ impl Raw {
         body: impl Into<Bytes>,
     ) -> reqwest::Result<Said> {
         let (method, target) = line.split_once(' ').unwrap();
-        let url = reqwest::Url::parse(&self.base)
-            .unwrap()
-            .join(target)
-            .unwrap();
+        let base = reqwest::Url::parse(&self.base).unwrap();
+        let url = base.join(target).unwrap();
         let method: Method = method.parse().unwrap();
         let body = body.into();
         let mut request = self.client.request(method, url);
@@ -87,6 +84,16 @@ impl Raw {
         self.send(line, &[], Bytes::new()).await
     }
 
+    /// The same with this secret.
+    async fn with(&self, line: &str, secret: &str) -> Said {
+        self.send(line, &[("authorization", secret)], "").await
+    }
+
+    /// Asserts the status and the code of the first error.
+    async fn gets(&self, line: &str, error: &str) {
+        assert_eq!(self.ask(line).await.error(), error, "{line}");
+    }
+
     /// Begins an upload. Returns its URL.
     async fn begin(&self, name: &str) -> String {
         let said = self.ask(&format!("POST /v2/{name}/blobs/uploads/")).await;
@@ -102,18 +109,14 @@ impl Raw {
 
     async fn finish(&self, location: &str, digest: &str, bytes: &'static [u8]) -> Said {
         let between = if location.contains('?') { '&' } else { '?' };
-        self.send(
-            &format!("PUT {location}{between}digest={digest}"),
-            &[],
-            bytes,
-        )
-        .await
+        let line = format!("PUT {location}{between}digest={digest}");
+        self.send(&line, &[], bytes).await
     }
 
     async fn push_manifest(&self, name: &str, at: &str, media_type: &str, text: &str) -> Said {
         let line = format!("PUT /v2/{name}/manifests/{at}");
-        self.send(&line, &[("content-type", media_type)], text.to_owned())
-            .await
+        let typed = [("content-type", media_type)];
+        self.send(&line, &typed, text.to_owned()).await
     }
 }
 
@@ -127,9 +130,8 @@ impl Said {
     }
 
     pub fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .map_or("", |value| value.to_str().unwrap())
+        let value = self.headers.get(name);
+        value.map_or("", |value| value.to_str().unwrap())
     }
 
     fn text(&self) -> String {
@@ -147,12 +149,6 @@ impl Said {
     #[track_caller]
     pub fn is(&self, status: u16) {
         assert_eq!(self.status, status, "{}", self.text());
-    }
-
-    /// Asserts the status and the code of the first error.
-    #[track_caller]
-    fn fails(&self, error: &str) {
-        assert_eq!(self.error(), error, "{}", self.text());
     }
 
     /// The status, and the code of the first error.
@@ -189,9 +185,8 @@ async fn push_index(raw: &Raw, name: &str, tag: &str) -> String {
     raw.push_blob(name, b"{}").await.is(201);
     let manifest = manifest(b"{}");
     let at = digest(manifest.as_bytes());
-    raw.push_manifest(name, &at, MANIFEST, &manifest)
-        .await
-        .is(201);
+    let pushed = raw.push_manifest(name, &at, MANIFEST, &manifest);
+    pushed.await.is(201);
     let index = index(&manifest);
     raw.push_manifest(name, tag, INDEX, &index).await.is(201);
     index
@@ -199,18 +194,10 @@ async fn push_index(raw: &Raw, name: &str, tag: &str) -> String {
 
 #[test]
 fn every_personality_differs_from_every_other_one() {
-    let texts = Personality::ALL.map(|personality| {
-        format!(
-            "{:?} {:?}",
-            Quirks::of(personality),
-            Access::of(personality)
-        )
-    });
-    for (place, text) in texts.iter().enumerate() {
-        assert!(
-            !texts[..place].contains(text),
-            "{:?}",
-            Personality::ALL[place]
-        );
+    let mut seen = Vec::new();
+    for kind in Personality::ALL {
+        let text = format!("{:?} {:?}", Quirks::of(kind), Access::of(kind));
+        assert!(!seen.contains(&text), "{kind:?}");
+        seen.push(text);
     }
 }

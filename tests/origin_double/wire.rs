@@ -12,11 +12,8 @@ fn origin() -> Origin {
 #[tokio::test]
 async fn a_fault_applies_to_the_requests_that_it_matches() {
     let (origin, raw) = (origin(), Raw::new());
-    origin.fault(
-        2,
-        asks("download acme/demo 1.0.0 linux_amd64"),
-        Fault::status(502),
-    );
+    let download = asks("download acme/demo 1.0.0 linux_amd64");
+    origin.fault(2, download, Fault::status(502));
     origin.storm(2, asks("versions acme/demo"), Fault::too_many_requests("7"));
     origin.always(asks("download * 1.1.0"), Fault::status(501));
     let other = DOWNLOAD.replace("1.0.0", "1.1.0");
@@ -31,11 +28,8 @@ async fn a_fault_applies_to_the_requests_that_it_matches() {
         (&other, 501, ""),
     ] {
         let said = raw.ask(&origin, path).await;
-        assert_eq!(
-            (said.status, said.header("retry-after")),
-            (status, retry_after),
-            "{path}"
-        );
+        let received = (said.status, said.header("retry-after"));
+        assert_eq!(received, (status, retry_after), "{path}");
     }
 }
 
@@ -62,49 +56,16 @@ async fn a_cut_download_can_be_resumed() {
 }
 
 #[tokio::test]
-async fn zips_can_be_altered_truncated_and_of_unknown_length() {
+async fn zips_can_be_of_unknown_or_wrong_length() {
     let (origin, raw) = (origin(), Raw::new());
     let zip = origin.zip("acme/demo", "1.0.0", LINUX);
-    origin.fault(1, asks("package"), Fault::wrong_bytes());
-    origin.fault(2, asks("package"), Fault::shorter_body());
-    origin.fault(3, asks("package"), Fault::longer_body());
-    origin.fault(4, asks("package"), Fault::chunked());
-    let altered = raw.ask(&origin, ZIP).await;
-    assert!(altered.body != zip && altered.body.len() == zip.len());
-    let truncated = raw.ask(&origin, ZIP).await;
-    assert_eq!(truncated.body, &zip[..zip.len() / 2]);
-    assert_eq!(
-        truncated.header("content-length"),
-        truncated.body.len().to_string()
-    );
-    assert_eq!(
-        raw.ask(&origin, ZIP).await.body,
-        [&zip[..], b"more"].concat()
-    );
+    origin.fault(1, asks("package"), Fault::chunked());
     let chunked = raw.ask(&origin, ZIP).await;
-    assert_eq!(
-        (chunked.header("content-length"), &chunked.body[..]),
-        ("", &zip[..])
-    );
+    let received = (chunked.header("content-length"), &chunked.body);
+    assert_eq!(received, ("", &zip));
     assert_eq!(chunked.headers["transfer-encoding"], "chunked");
     origin.fault(1, asks("package"), Fault::with("content-length", "100000"));
     assert!(raw.send("GET", &origin.url(ZIP), &[]).await.is_err());
-}
-
-#[tokio::test]
-async fn ranges_can_be_ignored_or_wrong() {
-    let (origin, raw) = (origin(), Raw::new());
-    let zip = origin.zip("acme/demo", "1.0.0", LINUX);
-    let range = [("range", "bytes=10-")];
-    origin.fault(1, asks("package"), Fault::Overlook("range"));
-    origin.fault(2, asks("package"), Fault::range_elsewhere(&zip));
-    let whole = raw.get(&origin.url(ZIP), &range).await;
-    assert_eq!((whole.status, whole.body.len()), (200, zip.len()));
-    let lying = raw.get(&origin.url(ZIP), &range).await;
-    assert_eq!(
-        (lying.status, &lying.body[..]),
-        (206, &zip[..zip.len() - 10])
-    );
 }
 
 #[tokio::test]
@@ -147,10 +108,8 @@ async fn redirects_can_lead_to_other_doors_and_in_circles() {
     let said = raw.ask(&origin, "/.well-known/terraform.json").await;
     assert_eq!((said.status, said.header("location")), (302, target));
     for _ in 0..5 {
-        assert_eq!(
-            raw.ask(&origin, VERSIONS).await.header("location"),
-            VERSIONS
-        );
+        let said = raw.ask(&origin, VERSIONS).await;
+        assert_eq!(said.header("location"), VERSIONS);
     }
     raw.ask(&origin, VERSIONS).await.is(200);
 }
@@ -169,10 +128,8 @@ async fn unanswered_requests_are_counted() {
     assert_eq!(origin.most_at_once(asks("download")), 0);
     assert_eq!(origin.counters(), "1 versions, 4 package");
     origin.forget();
-    assert_eq!(
-        (origin.counters().as_str(), origin.most_at_once(|_| true)),
-        ("", 0)
-    );
+    assert_eq!(origin.counters(), "");
+    assert_eq!(origin.most_at_once(|_| true), 0);
 }
 
 #[tokio::test]
@@ -180,21 +137,18 @@ async fn a_secret_in_the_wrong_place_is_found() {
     let (origin, raw) = (origin(), Raw::new());
     let bearer = ("authorization", "Bearer sesame");
     let version = ("x-terraform-version", "1.0.0");
+    let basic = ("authorization", "Basic x");
     for (path, headers, leaks) in [
-        ("/.well-known/terraform.json", [bearer, ("a", "b")], false),
-        (VERSIONS, [bearer, version], false),
-        (ZIP, [("authorization", "Basic x"), ("a", "b")], false),
-        (ZIP, [bearer, ("a", "b")], true),
-        (ZIP, [version, ("a", "b")], true),
-        (
-            "/files/acme/demo/1.0.0/SHA256SUMS",
-            [bearer, ("a", "b")],
-            true,
-        ),
-        ("/.well-known/terraform.json", [version, ("a", "b")], true),
+        ("/.well-known/terraform.json", &[bearer][..], false),
+        (VERSIONS, &[bearer, version], false),
+        (ZIP, &[basic], false),
+        (ZIP, &[bearer], true),
+        (ZIP, &[version], true),
+        ("/files/acme/demo/1.0.0/SHA256SUMS", &[bearer], true),
+        ("/.well-known/terraform.json", &[version], true),
     ] {
         origin.forget();
-        raw.get(&origin.url(path), &headers).await;
+        raw.get(&origin.url(path), headers).await;
         let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             origin.assert_no_leaks();
         }));

@@ -34,175 +34,116 @@ async fn push_and_pull(registry: &Registry, personality: Personality, name: &str
         None => RegistryAuth::Anonymous,
         Some(user) => RegistryAuth::Basic(user.to_owned(), PASSWORD.to_owned()),
     };
-    client
-        .auth(&at, &secret, RegistryOperation::Push)
-        .await
-        .unwrap();
-    client
-        .store_auth_if_needed(at.resolve_registry(), &secret)
-        .await;
     let told = format!("{personality:?}");
-    client
-        .push_blob(&at, &b"{}"[..], &digest(b"{}"))
-        .await
-        .expect(&told);
+    let allowed = client.auth(&at, &secret, RegistryOperation::Push);
+    allowed.await.expect(&told);
+    let host = at.resolve_registry();
+    client.store_auth_if_needed(host, &secret).await;
+    let blob = digest(b"{}");
+    let pushed = client.push_blob(&at, &b"{}"[..], &blob);
+    pushed.await.expect(&told);
     let manifest = manifest(b"{}");
     let index = index(&manifest);
     // By tag, since this client panics if a registry states no location.
     for (tag, media_type, text) in [("child", MANIFEST, &manifest), ("1.0.0", INDEX, &index)] {
         let at = Reference::with_tag(at.registry().to_owned(), name.to_owned(), tag.to_owned());
-        let bytes = text.clone().into_bytes();
-        let pushed = client
-            .push_manifest_raw(&at, bytes, media_type.parse().unwrap())
-            .await;
-        assert!(pushed.is_ok(), "{personality:?}: {pushed:?}");
+        let (bytes, media_type) = (text.clone().into_bytes(), media_type.parse().unwrap());
+        let pushed = client.push_manifest_raw(&at, bytes, media_type);
+        pushed.await.expect(&told);
     }
-    client
-        .auth(&at, &secret, RegistryOperation::Pull)
-        .await
-        .unwrap();
-    let pulled = client
-        .pull_manifest_raw(&at, &secret, &[INDEX, MANIFEST])
-        .await;
-    assert_eq!(pulled.expect(&told).0, index);
-    let mut blob = Vec::new();
-    client
-        .pull_blob(&at, digest(b"{}").as_str(), &mut blob)
-        .await
-        .expect(&told);
-    assert_eq!(blob, b"{}");
+    let allowed = client.auth(&at, &secret, RegistryOperation::Pull);
+    allowed.await.expect(&told);
+    let pulled = client.pull_manifest_raw(&at, &secret, &[INDEX, MANIFEST]);
+    assert_eq!(pulled.await.expect(&told).0, index);
+    let mut bytes = Vec::new();
+    let pulled = client.pull_blob(&at, blob.as_str(), &mut bytes);
+    pulled.await.expect(&told);
+    assert_eq!(bytes, b"{}");
 }
 
 /// The answers of a registry to a series of requests, without what differs between runs.
 async fn transcript(base: &str) -> Vec<String> {
+    const HEADERS: [&str; 6] = [
+        "content-type",
+        "content-length",
+        "content-range",
+        "docker-content-digest",
+        "link",
+        "range",
+    ];
     let raw = Raw::at(base);
     let mut said = Vec::new();
     let mut note = |what: &str, answer: &super::Said| {
-        let headers = [
-            "content-type",
-            "content-length",
-            "content-range",
-            "docker-content-digest",
-            "link",
-            "range",
-        ];
-        let headers = headers.map(|name| format!("{name}={}", answer.header(name)));
+        let headers = HEADERS.map(|name| format!("{name}={}", answer.header(name)));
         let location = answer.header("location").replace(base, "BASE");
         let location = location.split("uploads/").next().unwrap();
-        let shown = if answer.status < 400 {
-            headers.join(" ")
-        } else {
-            String::new()
+        let shown = match answer.status {
+            ..400 => headers.join(" "),
+            _ => String::new(),
         };
         said.push(format!("{what}: {} {shown} {location}", answer.error()));
     };
     let (manifest, blob) = (manifest(b"{}"), digest(b"{}"));
     let (index, at) = (index(&manifest), digest(manifest.as_bytes()));
-    let ask = async |line: String| raw.ask(&line).await;
-    note(
-        "tags of nothing",
-        &ask("GET /v2/a/b/tags/list".to_owned()).await,
-    );
-    note(
-        "blob of nothing",
-        &ask(format!("HEAD /v2/a/b/blobs/{blob}")).await,
-    );
-    note(
-        "post with body",
-        &raw.send(
-            &format!("POST /v2/a/b/blobs/uploads/?digest={blob}"),
-            &[],
-            "{}",
-        )
-        .await,
-    );
+    for line in [
+        "GET /v2/a/b/tags/list",
+        &format!("HEAD /v2/a/b/blobs/{blob}"),
+    ] {
+        note(line, &raw.ask(line).await);
+    }
+    let line = format!("POST /v2/a/b/blobs/uploads/?digest={blob}");
+    note(&line, &raw.send(&line, &[], "{}").await);
     let location = raw.begin("a/b").await;
-    note(
-        "wrong digest",
-        &raw.finish(&location, &digest(b"x"), b"{}").await,
-    );
-    let location = raw.begin("a/b").await;
-    let patched = raw
-        .send(
-            &format!("PATCH {location}"),
-            &[("content-range", "7-7")],
-            "{",
-        )
-        .await;
+    let finished = raw.finish(&location, &digest(b"x"), b"{}").await;
+    note("wrong digest", &finished);
+    let line = format!("PATCH {}", raw.begin("a/b").await);
+    let patched = raw.send(&line, &[("content-range", "7-7")], "{").await;
     note("wrong range", &patched);
-    note(
-        "status",
-        &ask(format!("GET {}", patched.header("location"))).await,
-    );
-    note(
-        "end",
-        &raw.finish(patched.header("location"), &blob, b"}").await,
-    );
+    let location = patched.header("location");
+    note("status", &raw.ask(&format!("GET {location}")).await);
+    note("end", &raw.finish(location, &blob, b"}").await);
     let location = raw.begin("a/b").await;
-    note("cancel", &ask(format!("DELETE {location}")).await);
-    note("cancelled", &ask(format!("GET {location}")).await);
-    note("head", &ask(format!("HEAD /v2/a/b/blobs/{blob}")).await);
-    let part = raw
-        .send(
-            &format!("GET /v2/a/b/blobs/{blob}"),
-            &[("range", "bytes=1-")],
-            "",
-        )
-        .await;
-    note("part", &part);
-    note(
-        "mount",
-        &ask(format!("POST /v2/c/blobs/uploads/?mount={blob}&from=a/b")).await,
-    );
-    note(
-        "no mount",
-        &ask(format!(
-            "POST /v2/c/blobs/uploads/?mount={}&from=a/b",
-            digest(b"x")
-        ))
-        .await,
-    );
-    note(
-        "no child",
-        &raw.push_manifest("a/b", "1.0.0", INDEX, &index).await,
-    );
-    note(
-        "no JSON",
-        &raw.push_manifest("a/b", "1.0.0", MANIFEST, "x").await,
-    );
-    note(
-        "child",
-        &raw.push_manifest("a/b", &at, MANIFEST, &manifest).await,
-    );
-    note(
-        "tags of untagged",
-        &ask("GET /v2/a/b/tags/list".to_owned()).await,
-    );
+    note("cancel", &raw.ask(&format!("DELETE {location}")).await);
+    note("cancelled", &raw.ask(&format!("GET {location}")).await);
+    for line in [
+        format!("HEAD /v2/a/b/blobs/{blob}"),
+        format!("POST /v2/c/blobs/uploads/?mount={blob}&from=a/b"),
+        format!("POST /v2/c/blobs/uploads/?mount={at}&from=a/b"),
+    ] {
+        note(&line, &raw.ask(&line).await);
+    }
+    let line = format!("GET /v2/a/b/blobs/{blob}");
+    note(&line, &raw.send(&line, &[("range", "bytes=1-")], "").await);
+    for (tag, media_type, text) in [
+        ("1.0.0", INDEX, &*index),
+        ("1.0.0", MANIFEST, "x"),
+        (&at, MANIFEST, &manifest),
+    ] {
+        let pushed = raw.push_manifest("a/b", tag, media_type, text).await;
+        note(text, &pushed);
+    }
+    let line = "GET /v2/a/b/tags/list";
+    note(line, &raw.ask(line).await);
     for tag in ["1.0.0", "1.1.0", "0.9.0"] {
         note(tag, &raw.push_manifest("a/b", tag, INDEX, &index).await);
     }
-    note(
-        "paged",
-        &ask("GET /v2/a/b/tags/list?n=1&last=1.0.0".to_owned()).await,
-    );
-    for (line, accept) in [
+    for (method, accept) in [
         ("HEAD", ""),
         ("GET", ""),
         ("GET", MANIFEST),
         ("GET", INDEX),
         ("HEAD", INDEX),
     ] {
-        let line = format!("{line} /v2/a/b/manifests/1.0.0");
+        let line = format!("{method} /v2/a/b/manifests/1.0.0");
         note(&line, &raw.send(&line, &[("accept", accept)], "").await);
     }
-    note(
-        "no tag",
-        &ask("GET /v2/a/b/manifests/2.0.0".to_owned()).await,
-    );
-    note(
-        "referrers",
-        &ask(format!("GET /v2/a/b/referrers/{at}")).await,
-    );
+    for line in [
+        "GET /v2/a/b/tags/list?n=1&last=1.0.0",
+        "GET /v2/a/b/manifests/2.0.0",
+        &format!("GET /v2/a/b/referrers/{at}"),
+    ] {
+        note(line, &raw.ask(line).await);
+    }
     said
 }
 
@@ -214,8 +155,5 @@ async fn the_double_of_distribution_answers_as_the_original() {
     let double = open(Personality::Distribution2).start();
     let original = transcript(&format!("http://{}", original.host())).await;
     let double = transcript(&double.url("")).await;
-    for (original, double) in original.iter().zip(&double) {
-        assert_eq!(double, original);
-    }
-    assert_eq!(original.len(), double.len());
+    assert_eq!(double, original);
 }

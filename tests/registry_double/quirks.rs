@@ -1,6 +1,6 @@
-use super::{INDEX, MANIFEST, Raw, manifest, open, push_index};
+use super::{MANIFEST, Raw, manifest, open, push_index};
 use crate::support::layout::digest;
-use crate::support::registry::quirks::{GITLAB_OLD, Location};
+use crate::support::registry::quirks::Location;
 use crate::support::registry::{Door, Personality, Registry};
 
 /// Uploads by PATCHes and one empty PUT.
@@ -22,11 +22,7 @@ async fn push_chunks(raw: &Raw, name: &str, chunks: &[&'static [u8]]) -> Vec<u16
 }
 
 fn start(personality: Personality) -> (Registry, Raw) {
-    let registry = open(personality)
-        .create("p")
-        .create("p/q")
-        .create("p/q/r")
-        .start();
+    let registry = open(personality).create("p").start();
     let raw = Raw::of(&registry);
     (registry, raw)
 }
@@ -49,8 +45,8 @@ async fn ghcr_keeps_only_the_last_chunk_and_refuses_chunks_above_four_mebibytes(
 #[tokio::test]
 async fn ecr_needs_a_repository_refuses_subjects_and_omits_locations() {
     let (_registry, raw) = start(Personality::Ecr);
-    let said = raw.ask("POST /v2/other/blobs/uploads/").await;
-    assert_eq!(said.error(), "404 NAME_UNKNOWN");
+    let other = "POST /v2/other/blobs/uploads/";
+    raw.gets(other, "404 NAME_UNKNOWN").await;
     push_index(&raw, "p", "1.0.0").await;
     let plain = manifest(b"{}");
     let at = digest(plain.as_bytes());
@@ -61,27 +57,6 @@ async fn ecr_needs_a_repository_refuses_subjects_and_omits_locations() {
     assert_eq!(said.error(), "405 UNSUPPORTED");
     let typed = format!("{MANIFEST}; charset=utf-8");
     raw.push_manifest("p", "x", &typed, &plain).await.is(400);
-
-    let location = raw.begin("p").await;
-    let line = format!("PATCH {location}");
-    for (range, status) in [("0-2", 202), ("0-2", 416), ("3-5", 202)] {
-        let said = raw.send(&line, &[("content-range", range)], "one").await;
-        assert_eq!(said.status, status);
-    }
-}
-
-#[tokio::test]
-async fn a_tag_can_be_immutable() {
-    let registry = open(Personality::Ecr)
-        .create("p")
-        .quirks(|quirks| quirks.immutable = true)
-        .start();
-    let raw = Raw::of(&registry);
-    let index = push_index(&raw, "p", "1.0.0").await;
-    let said = raw.push_manifest("p", "1.0.0", INDEX, &index).await;
-    assert_eq!(said.error(), "400 TAG_INVALID");
-    assert!(said.text().contains("already exists"), "{}", said.text());
-    raw.push_manifest("p", "1.0.1", INDEX, &index).await.is(201);
 }
 
 #[tokio::test]
@@ -93,82 +68,23 @@ async fn acr_cuts_long_single_uploads_and_requires_the_latest_location() {
     assert!(raw.try_send(&line, &[], &LONG[..]).await.is_err());
     let (one, two) = LONG.split_at(70 << 10);
     assert_eq!(push_chunks(&raw, "a", &[one, two]).await, [202, 202, 201]);
-    let location = raw.begin("a").await;
-    raw.send(&format!("PATCH {location}"), &[], "one")
-        .await
-        .is(202);
-    let said = raw.send(&format!("PATCH {location}"), &[], "two").await;
+    let line = format!("PATCH {}", raw.begin("a").await);
+    raw.send(&line, &[], "one").await.is(202);
+    let said = raw.send(&line, &[], "two").await;
     assert_eq!(said.error(), "400 BLOB_UPLOAD_INVALID");
-}
-
-#[tokio::test]
-async fn gar_refuses_chunks_and_needs_a_project_and_a_repository() {
-    let (_registry, raw) = start(Personality::Gar);
-    assert_eq!(push_chunks(&raw, "p/q/a", &[b"one"]).await, [405]);
-    raw.push_blob("p/q/a", b"one").await.is(201);
-    for name in ["p/q", "p/x/a"] {
-        let said = raw.ask(&format!("POST /v2/{name}/blobs/uploads/")).await;
-        assert_eq!(said.status, 404, "{name}");
-    }
-    let blob = digest(b"one");
-    let mount = format!("POST /v2/p/q/b/blobs/uploads/?mount={blob}&from=p/q/a");
-    raw.ask(&mount).await.is(202);
-}
-
-#[tokio::test]
-async fn hub_limits_the_rate_of_reads() {
-    let registry = open(Personality::Hub)
-        .quirks(|quirks| quirks.rate = Some(1))
-        .start();
-    let raw = Raw::of(&registry);
-    push_index(&raw, "a/b", "1.0.0").await;
-    for _ in 0..3 {
-        raw.ask("HEAD /v2/a/b/manifests/1.0.0").await.is(200);
-    }
-    let said = raw.ask("GET /v2/a/b/manifests/1.0.0").await;
-    assert_eq!(
-        (said.status, said.header("ratelimit-remaining")),
-        (200, "0;w=21600")
-    );
-    let said = raw.ask("GET /v2/a/b/manifests/1.0.0").await;
-    assert_eq!(said.error(), "429 TOOMANYREQUESTS");
 }
 
 #[tokio::test]
 async fn harbor_needs_a_project_and_has_its_own_error_code() {
     let (_registry, raw) = start(Personality::Harbor);
-    raw.ask("POST /v2/x/a/blobs/uploads/")
-        .await
-        .fails("404 NOT_FOUND");
-    raw.ask("GET /v2/p/a/tags/list")
-        .await
-        .fails("404 NOT_FOUND");
     push_index(&raw, "p/a", "1.0.0").await;
-    raw.ask("GET /v2/p/a/manifests/2")
-        .await
-        .fails("404 NOT_FOUND");
-}
-
-#[tokio::test]
-async fn gitlab_refuses_unknown_media_types() {
-    let (_registry, raw) = start(Personality::Gitlab);
-    push_index(&raw, "a/b", "1.0.0").await;
-    let unknown = manifest(b"{}").replace("archive/zip", "text/plain");
-    let said = raw.push_manifest("a/b", "x", MANIFEST, &unknown).await;
-    assert_eq!(said.error(), "400 MANIFEST_INVALID");
-    assert!(said.text().contains("unknown media type: text/plain"));
-    let old = open(Personality::Gitlab)
-        .quirks(|quirks| quirks.types = Some(GITLAB_OLD))
-        .start();
-    let raw = Raw::of(&old);
-    raw.push_blob("a/b", b"{}").await;
-    let said = raw
-        .push_manifest("a/b", "x", MANIFEST, &manifest(b"{}"))
-        .await;
-    assert!(
-        said.text()
-            .contains("application/vnd.opentofu.provider-target")
-    );
+    for line in [
+        "POST /v2/x/a/blobs/uploads/",
+        "GET /v2/p/b/tags/list",
+        "GET /v2/p/a/manifests/2",
+    ] {
+        raw.gets(line, "404 NOT_FOUND").await;
+    }
 }
 
 #[tokio::test]
@@ -188,14 +104,11 @@ async fn quay_and_gar_have_their_own_links_to_the_next_page() {
             let said = raw.ask(&format!("GET {url}")).await;
             found.push(said.json()["tags"].as_array().unwrap().len());
             let link = said.header("link");
-            assert_eq!(
-                personality == Personality::Quay && !link.is_empty(),
-                link.contains("next_page=")
-            );
-            assert_eq!(
-                personality == Personality::Gar && !link.is_empty(),
-                link.contains("http://")
-            );
+            let form = match personality {
+                Personality::Quay => "next_page=",
+                _ => "http://",
+            };
+            assert!(link.is_empty() || link.contains(form), "{link}");
             next = link.split(['<', '>']).nth(1).map(str::to_owned);
         }
         assert_eq!(found, [2, 2, 1]);
@@ -211,14 +124,10 @@ async fn locations_have_three_forms() {
     for (location, wanted) in [
         (Location::Absolute, "http://127.0.0.1:"),
         (Location::Path, "/v2/a/b/blobs/uploads/upload-"),
-        (
-            Location::Relative,
-            "../../../../../v2/a/b/blobs/uploads/upload-",
-        ),
+        (Location::Relative, "../../../../../v2/a/b/blobs/uploads/"),
     ] {
-        let registry = open(Personality::Plain)
-            .quirks(|quirks| quirks.location = location)
-            .start();
+        let setup = open(Personality::Plain);
+        let registry = setup.quirks(|quirks| quirks.location = location).start();
         let raw = Raw::of(&registry);
         let said = raw.begin("a/b").await;
         assert!(said.starts_with(wanted), "{said}");
@@ -242,10 +151,8 @@ async fn blobs_can_be_stored_on_another_host() {
     assert_eq!(raw.ask(&format!("GET {target}")).await.text(), "one");
     let bare = target.split('?').next().unwrap();
     raw.ask(&format!("GET {bare}")).await.is(403);
-    let secret = [("authorization", "Bearer token-1")];
-    raw.send(&format!("GET {target}"), &secret, "")
-        .await
-        .is(400);
+    let line = format!("GET {target}");
+    raw.with(&line, "Bearer token-1").await.is(400);
     let doors: Vec<Door> = registry.seen().iter().map(|seen| seen.door).collect();
     let (here, there) = (Door::Front, Door::Elsewhere);
     assert_eq!(doors, [here, there, here, there, there, there]);
@@ -265,26 +172,4 @@ async fn chunks_but_the_last_can_have_a_minimum_length() {
         [202, 202, 201]
     );
     assert_eq!(push_chunks(&raw, "a", &[b"1", b"two"]).await, [202, 416]);
-}
-
-#[tokio::test]
-async fn referrers_are_listed_if_the_registry_supports_them() {
-    let (_registry, raw) = start(Personality::Zot);
-    let index = push_index(&raw, "a", "1.0.0").await;
-    let subject = digest(index.as_bytes());
-    let path = format!("GET /v2/a/referrers/{subject}");
-    assert_eq!(
-        raw.ask(&path).await.json()["manifests"],
-        serde_json::json!([])
-    );
-    let referrer =
-        manifest(b"{}").replacen('{', &format!(r#"{{"subject":{{"digest":"{subject}"}},"#), 1);
-    raw.push_manifest("a", "x", MANIFEST, &referrer)
-        .await
-        .is(201);
-    let listed = raw.ask(&path).await.json();
-    assert_eq!(
-        listed["manifests"][0]["digest"],
-        digest(referrer.as_bytes())
-    );
 }

@@ -23,9 +23,8 @@ async fn chunks_must_be_contiguous() {
     assert_eq!(said.status, 201);
     let blob = format!("GET {}", said.header("location"));
     assert_eq!(raw.ask(&blob).await.text(), "hello world");
-    raw.ask(&format!("GET {location}"))
-        .await
-        .fails("404 BLOB_UPLOAD_UNKNOWN");
+    let line = format!("GET {location}");
+    raw.gets(&line, "404 BLOB_UPLOAD_UNKNOWN").await;
 }
 
 #[tokio::test]
@@ -43,9 +42,8 @@ async fn a_blob_must_match_its_digest() {
     assert_eq!(head.header("docker-content-digest"), digest(b"one"));
     let cancelled = raw.begin("a/b").await;
     raw.ask(&format!("DELETE {cancelled}")).await.is(204);
-    raw.finish(&cancelled, &digest(b"one"), b"one")
-        .await
-        .is(404);
+    let finished = raw.finish(&cancelled, &digest(b"one"), b"one").await;
+    finished.is(404);
 }
 
 #[tokio::test]
@@ -61,12 +59,12 @@ async fn a_blob_is_read_in_parts() {
         ("bytes=11-", 416, "", "bytes */11"),
     ] {
         let said = raw.send(&line, &[("range", range)], "").await;
+        let received = (said.status, said.text(), said.header("content-range"));
         assert_eq!(
-            (said.status, said.text().as_str()),
-            (status, body),
+            received,
+            (status, body.to_owned(), content_range),
             "{range}"
         );
-        assert_eq!(said.header("content-range"), content_range, "{range}");
     }
 }
 
@@ -79,10 +77,7 @@ async fn uploads_can_be_single_requests_or_mounts() {
     raw.send(&line, &[], &b"one"[..]).await.is(201);
     let mount = |from: &str| format!("POST /v2/b/blobs/uploads/?mount={blob}&from={from}");
     let said = raw.ask(&mount("c")).await;
-    assert_eq!(
-        (said.status, said.header("location").is_empty()),
-        (202, false)
-    );
+    assert!(said.status == 202 && !said.header("location").is_empty());
     raw.ask(&format!("HEAD /v2/b/blobs/{blob}")).await.is(404);
     raw.ask(&mount("a")).await.is(201);
     raw.ask(&format!("HEAD /v2/b/blobs/{blob}")).await.is(200);
@@ -97,16 +92,15 @@ async fn manifests_are_stored_byte_for_byte_after_their_parts() {
     let by_tag = raw.push_manifest("a", "1.0.0", MANIFEST, &manifest).await;
     assert_eq!(by_tag.error(), "404 MANIFEST_BLOB_UNKNOWN");
     raw.push_blob("a", b"{}").await;
-    let said = raw.push_manifest("a", "1.0.0", INDEX, &index).await;
-    assert_eq!(said.error(), "404 MANIFEST_BLOB_UNKNOWN");
-    let said = raw
-        .push_manifest("a", &digest(b"other"), MANIFEST, &manifest)
-        .await;
-    assert_eq!(said.error(), "400 DIGEST_INVALID");
-    let said = raw.push_manifest("a", "1.0.0", MANIFEST, "no JSON").await;
-    assert_eq!(said.error(), "400 MANIFEST_INVALID");
-    let said = raw.push_manifest("a", "1.0.0", INDEX, &manifest).await;
-    assert_eq!(said.error(), "400 MANIFEST_INVALID");
+    for (at, media_type, text, error) in [
+        ("1.0.0", INDEX, &*index, "404 MANIFEST_BLOB_UNKNOWN"),
+        (&digest(b"other"), MANIFEST, &manifest, "400 DIGEST_INVALID"),
+        ("1.0.0", MANIFEST, "no JSON", "400 MANIFEST_INVALID"),
+        ("1.0.0", INDEX, &manifest, "400 MANIFEST_INVALID"),
+    ] {
+        let said = raw.push_manifest("a", at, media_type, text).await;
+        assert_eq!(said.error(), error, "{text}");
+    }
     assert_eq!(registry.tags("a"), []);
 
     push_index(&raw, "a", "1.0.0").await;
@@ -124,34 +118,17 @@ async fn manifests_are_stored_byte_for_byte_after_their_parts() {
 }
 
 #[tokio::test]
-async fn a_manifest_of_more_than_four_mebibytes_is_refused() {
-    let registry = Registry::plain();
-    let raw = Raw::of(&registry);
-    let text = |length: usize| "{}".to_owned() + &" ".repeat(length - 2);
-    let said = raw.push_manifest("a", "1", MANIFEST, &text(4 << 20)).await;
-    assert_eq!(said.status, 201);
-    let said = raw
-        .push_manifest("a", "1", MANIFEST, &text((4 << 20) + 1))
-        .await;
-    assert_eq!(said.status, 413);
-}
-
-#[tokio::test]
 async fn tags_are_paged_by_the_requested_size() {
     let registry = Registry::plain();
     let raw = Raw::of(&registry);
-    raw.ask("GET /v2/a/tags/list")
-        .await
-        .fails("404 NAME_UNKNOWN");
+    raw.gets("GET /v2/a/tags/list", "404 NAME_UNKNOWN").await;
     for tag in ["0.2.0", "0.1.0", "0.3.0"] {
         push_index(&raw, "a", tag).await;
     }
     let page = raw.ask("GET /v2/a/tags/list?n=2").await;
     assert_eq!(page.json()["tags"], serde_json::json!(["0.1.0", "0.2.0"]));
-    assert_eq!(
-        page.header("link"),
-        "</v2/a/tags/list?last=0.2.0&n=2>; rel=\"next\""
-    );
+    let next = "</v2/a/tags/list?last=0.2.0&n=2>; rel=\"next\"";
+    assert_eq!(page.header("link"), next);
     let page = raw.ask("GET /v2/a/tags/list?last=0.2.0&n=2").await;
     assert_eq!(page.json()["tags"], serde_json::json!(["0.3.0"]));
     assert_eq!(page.header("link"), "");
@@ -174,34 +151,7 @@ async fn missing_content_has_the_error_codes_of_the_specification() {
         ("GET /v2/a/referrers/sha256:00", "404 "),
         ("DELETE /v2/a/manifests/1.0.0", "405 UNSUPPORTED"),
     ] {
-        assert_eq!(raw.ask(line).await.error(), said, "{line}");
+        raw.gets(line, said).await;
     }
     assert_eq!(registry.count(matching("GET", "/manifests/")), 3);
-}
-
-#[tokio::test]
-async fn every_request_is_remembered() {
-    let registry = Registry::plain();
-    let raw = Raw::of(&registry);
-    raw.push_blob("a", b"one").await;
-    raw.send(
-        "GET /v2/a/tags/list?n=5",
-        &[("authorization", "Basic x")],
-        "",
-    )
-    .await;
-    let seen = registry.seen();
-    let lines: Vec<String> = seen.iter().map(|seen| seen.to_string()).collect();
-    assert_eq!(lines[0], "POST /v2/a/blobs/uploads/ 202");
-    assert_eq!(lines[2], "GET /v2/a/tags/list 404");
-    assert_eq!(
-        (seen[1].method.as_str(), seen[1].body, seen[1].status),
-        ("PUT", 3, Some(201))
-    );
-    assert_eq!(seen[1].parameter("digest"), Some(digest(b"one").as_str()));
-    assert_eq!(seen[2].parameter("n"), Some("5"));
-    assert_eq!(seen[2].authorization(), Some("Basic x"));
-    assert_eq!(seen[0].connection, seen[2].connection);
-    Raw::of(&registry).ask("GET /v2/").await;
-    assert_ne!(registry.seen()[3].connection, seen[0].connection);
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use super::answer::Answer;
 use super::desk::Desk;
@@ -140,10 +141,8 @@ impl Desk {
                 (!good).then(|| self.challenge(&wanted, "UNAUTHORIZED"))
             }
             Access::Bearer(tokens) => {
-                let token = seen
-                    .authorization()
-                    .and_then(|text| text.strip_prefix("Bearer "));
-                let Some(token) = token.and_then(|token| self.issued.0.get_mut(token)) else {
+                let Some(token) = bearer(seen).and_then(|token| self.issued.0.get_mut(token))
+                else {
                     return Some(self.challenge(&wanted, "UNAUTHORIZED"));
                 };
                 let spent = token.uses == Some(0) || token.until <= Instant::now();
@@ -159,10 +158,7 @@ impl Desk {
 
     /// Revokes the token of a request.
     pub(super) fn withdraw_token(&mut self, seen: &Seen) {
-        let token = seen
-            .authorization()
-            .and_then(|text| text.strip_prefix("Bearer "));
-        if let Some(token) = token {
+        if let Some(token) = bearer(seen) {
             self.issued.0.remove(token);
         }
     }
@@ -175,16 +171,14 @@ impl Desk {
                 "Basic realm=\"the registry\",charset=\"UTF-8\"".to_owned()
             }
             Access::Bearer(tokens) => {
-                let door = if tokens.elsewhere {
-                    &self.doors.elsewhere
-                } else {
-                    &self.doors.front
+                let door = match tokens.elsewhere {
+                    true => &self.doors.elsewhere,
+                    false => &self.doors.front,
                 };
                 let service = tokens.service;
-                let scope: Vec<_> = scopes(wanted).collect();
-                let scope = match scope.is_empty() {
-                    true => String::new(),
-                    false => format!(",scope=\"{}\"", scope.join(" ")),
+                let scope = match wanted {
+                    [] => String::new(),
+                    wanted => format!(",scope=\"{}\"", scopes(wanted)),
                 };
                 format!("Bearer realm=\"{door}/token\",service=\"{service}\"{scope}")
             }
@@ -261,11 +255,13 @@ impl Desk {
 
 /// `Authorization` for a name and [`PASSWORD`].
 pub fn basic(user: &str) -> String {
-    let pair = format!("{user}:{PASSWORD}");
-    format!(
-        "Basic {}",
-        base64::engine::general_purpose::STANDARD.encode(pair)
-    )
+    let pair = STANDARD.encode(format!("{user}:{PASSWORD}"));
+    format!("Basic {pair}")
+}
+
+/// The token of a request.
+fn bearer(seen: &Seen) -> Option<&str> {
+    seen.authorization()?.strip_prefix("Bearer ")
 }
 
 /// The scope that a request needs, as `REPOSITORY:ACTION`.
@@ -285,7 +281,7 @@ fn wanted(seen: &Seen, route: &Route) -> Vec<String> {
 }
 
 /// The same in the form of a challenge.
-fn scopes(wanted: &[String]) -> impl Iterator<Item = String> {
+fn scopes(wanted: &[String]) -> String {
     let mut names: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, action) in wanted.iter().filter_map(|want| want.rsplit_once(':')) {
         match names.iter_mut().find(|(known, _)| *known == name) {
@@ -293,7 +289,7 @@ fn scopes(wanted: &[String]) -> impl Iterator<Item = String> {
             None => names.push((name, vec![action])),
         }
     }
-    let text =
-        |(name, actions): (&str, Vec<&str>)| format!("repository:{name}:{}", actions.join(","));
-    names.into_iter().map(text).collect::<Vec<_>>().into_iter()
+    let names = names.into_iter();
+    let texts = names.map(|(name, actions)| format!("repository:{name}:{}", actions.join(",")));
+    texts.collect::<Vec<_>>().join(" ")
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use serde_json::Value;
-use sha2::{Digest as _, Sha256, Sha512};
+use sha2::{Digest as _, Sha512};
+
+use crate::support::layout::digest;
 
 /// The repositories by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,17 +73,12 @@ impl Repository {
 
 /// The digest of bytes, by the algorithm of another digest.
 pub fn digest_like(wanted: &str, bytes: &[u8]) -> String {
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
-    if wanted.starts_with("sha512:") {
-        format!("sha512:{}", hex(&Sha512::digest(bytes)))
-    } else {
-        format!("sha256:{}", hex(&Sha256::digest(bytes)))
+    if !wanted.starts_with("sha512:") {
+        return digest(bytes);
     }
+    let hash = Sha512::digest(bytes);
+    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha512:{hex}")
 }
 
 /// The digests that a manifest or index refers to: config and layers, or children.

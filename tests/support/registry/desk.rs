@@ -50,9 +50,8 @@ impl Desk {
     }
 
     /// Refuses a repository that cannot exist or cannot be created.
-    fn refuse_name(&self, seen: &Seen, route: &Route) -> Option<Answer> {
+    fn refuse_name(&self, route: &Route) -> Option<Answer> {
         let name = route.name()?;
-        let read = seen.method == "GET" || seen.method == "HEAD";
         let known = match self.quirks.creation {
             Creation::ByPush => true,
             Creation::Whole => self.created.iter().any(|created| created == name),
@@ -61,16 +60,10 @@ impl Desk {
                 self.created.contains(&first.join("/")) && name.split('/').count() > count
             }
         };
-        let sound = name.split('/').all(is_component);
-        match (sound, known, read) {
-            (false, _, _) => Some(Answer::error(
-                400,
-                "NAME_INVALID",
-                "invalid repository name",
-            )),
-            (_, false, _) => Some(self.unknown_name(name)),
-            _ => None,
+        if !name.split('/').all(is_component) {
+            return Some(Answer::error(400, "NAME_INVALID", "invalid name"));
         }
+        (!known).then(|| self.unknown_name(name))
     }
 
     pub(super) fn unknown_name(&self, name: &str) -> Answer {
@@ -112,7 +105,7 @@ impl Service for Desk {
 
     fn answer(&mut self, seen: &Seen, body: Bytes) -> Answer {
         let route = Route::of(&seen.path);
-        if let Some(refusal) = self.refuse_name(seen, &route) {
+        if let Some(refusal) = self.refuse_name(&route) {
             return refusal;
         }
         match (seen.method.as_str(), &route) {
@@ -129,8 +122,8 @@ impl Service for Desk {
             ("GET" | "HEAD", Route::Blob(name, digest)) => self.serve_blob(seen, name, digest),
             ("GET", Route::Storage(name, digest)) => self.serve_stored_blob(seen, name, digest),
             ("POST", Route::Uploads(name)) => self.begin_upload(seen, name, body),
-            ("PATCH", Route::Upload(name, id)) => self.patch_upload(seen, name, id, &body),
-            ("PUT", Route::Upload(name, id)) => self.finish_upload(seen, name, id, &body),
+            ("PATCH", Route::Upload(name, id)) => self.patch(seen, name, id, &body),
+            ("PUT", Route::Upload(name, id)) => self.finish(seen, name, id, &body),
             ("GET", Route::Upload(name, id)) => self.upload_status(seen, name, id),
             ("DELETE", Route::Upload(name, id)) => self.cancel_upload(name, id),
             ("GET", Route::Referrers(name, digest)) => self.list_referrers(name, digest),

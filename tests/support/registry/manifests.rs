@@ -4,20 +4,13 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::answer::Answer;
-use super::content::{Manifest, digest_like, parts};
+use super::content::{Manifest, Repository, digest_like, parts};
 use super::desk::Desk;
 use super::quirks::{Etags, Pages};
 use super::seen::Seen;
 
-/// The largest manifest that is accepted, in bytes.
-const LARGEST: usize = 4 << 20;
-
 impl Desk {
     pub(super) fn serve_manifest(&mut self, seen: &Seen, name: &str, reference: &str) -> Answer {
-        let unknown = |message: &str| Answer::error(404, "MANIFEST_UNKNOWN", message);
-        if let Some(refusal) = self.spend(seen) {
-            return refusal;
-        }
         let Some(repository) = self.content.repositories.get(name) else {
             return self.unknown_name(name);
         };
@@ -26,41 +19,27 @@ impl Desk {
             Some((digest, manifest))
         });
         let Some((digest, manifest)) = found else {
-            let code = if self.quirks.unknown == "NAME_UNKNOWN" {
-                "MANIFEST_UNKNOWN"
-            } else {
-                self.quirks.unknown
+            let code = match self.quirks.unknown {
+                "NAME_UNKNOWN" => "MANIFEST_UNKNOWN",
+                other => other,
             };
             return Answer::error(404, code, "manifest unknown");
         };
-        let mut accepted = seen.headers.iter().filter(|(name, _)| name == "accept");
-        if self.quirks.needs_accept
-            && !accepted.any(|(_, text)| text.contains(&manifest.media_type))
-        {
-            return unknown("OCI index found, but accept header does not support OCI indexes");
+        let accepts = |(name, text): &(String, String)| {
+            name == "accept" && text.contains(&manifest.media_type)
+        };
+        if self.quirks.needs_accept && !seen.headers.iter().any(accepts) {
+            let message = "OCI index found, but accept header does not support OCI indexes";
+            return Answer::error(404, "MANIFEST_UNKNOWN", message);
         }
         let answer = Answer::new(200)
             .header("content-type", &manifest.media_type)
             .header("docker-content-digest", &digest)
             .body(manifest.bytes.clone());
-        let answer = match self.quirks.etags {
+        match self.quirks.etags {
             Etags::Absent => answer,
             Etags::Sent | Etags::Compared => answer.header("etag", &format!("\"{digest}\"")),
-        };
-        match self.quirks.rate {
-            Some(left) => answer
-                .header("ratelimit-limit", "100;w=21600")
-                .header("ratelimit-remaining", &format!("{left};w=21600")),
-            None => answer,
         }
-    }
-
-    /// A GET of a manifest counts towards the rate limit, a HEAD does not.
-    fn spend(&mut self, seen: &Seen) -> Option<Answer> {
-        let left = self.quirks.rate.filter(|_| seen.method == "GET")?;
-        self.quirks.rate = Some(left.saturating_sub(1));
-        let message = "You have reached your pull rate limit.";
-        (left == 0).then(|| Answer::error(429, "TOOMANYREQUESTS", message))
     }
 
     pub(super) fn put_manifest(
@@ -77,23 +56,18 @@ impl Desk {
             return refusal;
         }
         if by_digest && digest != reference {
-            return Answer::error(
-                400,
-                "DIGEST_INVALID",
-                "provided digest did not match uploaded content",
-            );
+            return Answer::error(400, "DIGEST_INVALID", "the content has another digest");
         }
         let immutable = self.quirks.immutable;
         let compares = self.quirks.etags == Etags::Compared;
         let repository = self.content.repository(name);
-        let stands = repository
-            .resolve(reference)
-            .map(|digest| format!("\"{digest}\""));
+        let stands = repository.resolve(reference);
+        let etag = stands.as_ref().map(|digest| format!("\"{digest}\""));
         let expected = seen.header("if-match").filter(|_| compares);
-        if expected.is_some() && expected != stands.as_deref() {
+        if expected.is_some() && expected != etag.as_deref() {
             return Answer::new(412);
         }
-        if immutable && !by_digest && repository.resolve(reference).is_some() {
+        if immutable && !by_digest && stands.is_some() {
             let message = format!(
                 "The image tag '{reference}' already exists in the '{name}' repository and cannot be overwritten because the repository is immutable."
             );
@@ -128,13 +102,6 @@ impl Desk {
     /// Refuses a malformed manifest, or one that this kind of registry does not accept.
     fn refuse_manifest(&self, name: &str, media_type: &str, bytes: &[u8]) -> Option<Answer> {
         let invalid = |message: &str| Some(Answer::error(400, "MANIFEST_INVALID", message));
-        if bytes.len() > LARGEST {
-            return Some(Answer::error(
-                413,
-                "SIZE_INVALID",
-                "the manifest is too large",
-            ));
-        }
         let Ok(document) = serde_json::from_slice::<Value>(bytes) else {
             return invalid("manifest invalid");
         };
@@ -143,50 +110,30 @@ impl Desk {
             return invalid("the media type is not that of the request");
         }
         if !self.quirks.subjects && document.get("subject").is_some() {
-            return Some(Answer::error(
-                405,
-                "UNSUPPORTED",
-                "Invalid parameter at 'ImageManifest'",
-            ));
+            let message = "Invalid parameter at 'ImageManifest'";
+            return Some(Answer::error(405, "UNSUPPORTED", message));
         }
         if let Some(unknown) = self.unknown_type(&document) {
             return invalid(&format!("unknown media type: {unknown}"));
         }
         let (blobs, children) = parts(&document);
-        let repository = self.content.repositories.get(name);
-        let has_blob = |digest: &String| repository.is_some_and(|r| r.blobs.contains_key(digest));
-        let has_child =
-            |digest: &String| repository.is_some_and(|r| r.manifests.contains_key(digest));
-        if !blobs.iter().all(has_blob) || !children.iter().all(has_child) {
-            let message = "blob unknown to registry";
-            return Some(Answer::error(
-                self.quirks.missing_part,
-                "MANIFEST_BLOB_UNKNOWN",
-                message,
-            ));
-        }
-        None
+        let empty = Repository::default();
+        let repository = self.content.repositories.get(name).unwrap_or(&empty);
+        let has_blob = |digest: &String| repository.blobs.contains_key(digest);
+        let has_child = |digest: &String| repository.manifests.contains_key(digest);
+        let has_all = blobs.iter().all(has_blob) && children.iter().all(has_child);
+        let (status, message) = (self.quirks.missing_part, "blob unknown to registry");
+        (!has_all).then(|| Answer::error(status, "MANIFEST_BLOB_UNKNOWN", message))
     }
 
     /// The first media type that is not on this registry's list, if it has one.
     fn unknown_type(&self, document: &Value) -> Option<String> {
         let known = self.quirks.types?;
         let list = |name: &str| document[name].as_array().cloned().unwrap_or_default();
-        let mut used = vec![
-            document["artifactType"].clone(),
-            document["config"]["mediaType"].clone(),
-        ];
-        used.extend(
-            list("layers")
-                .iter()
-                .map(|layer| layer["mediaType"].clone()),
-        );
-        used.extend(
-            list("manifests")
-                .iter()
-                .map(|entry| entry["mediaType"].clone()),
-        );
-        let mut used = used.iter().filter_map(Value::as_str);
+        let parts = [list("layers"), list("manifests")].concat();
+        let mut used = vec![&document["artifactType"], &document["config"]["mediaType"]];
+        used.extend(parts.iter().map(|part| &part["mediaType"]));
+        let mut used = used.into_iter().filter_map(Value::as_str);
         used.find(|used| !known.contains(used)).map(str::to_owned)
     }
 
@@ -198,33 +145,19 @@ impl Desk {
         if repository.manifests.is_empty() || (old && !repository.was_tagged) {
             return self.unknown_name(name);
         }
-        let mut tags: Vec<String> = repository
-            .tags
-            .iter()
-            .rev()
-            .map(|(tag, _)| tag.clone())
-            .collect();
+        let tags = repository.tags.iter().rev();
+        let mut tags: Vec<String> = tags.map(|(tag, _)| tag.clone()).collect();
         if old {
-            let tags = if tags.is_empty() {
-                Value::Null
-            } else {
-                tags.into()
-            };
+            let tags = (!tags.is_empty()).then_some(tags);
             return Answer::json(200, &serde_json::json!({ "name": name, "tags": tags }));
         }
         tags.sort();
-        let page = seen
-            .parameter("n")
-            .and_then(|n| n.parse().ok())
-            .unwrap_or(self.quirks.page);
-        let page = page.min(self.quirks.page);
-        let token = seen
-            .parameter("next_page")
-            .map(|token| token.chars().rev().collect::<String>());
-        let last = seen
-            .parameter("last")
-            .map(str::to_owned)
-            .filter(|_| self.quirks.pages != Pages::Token);
+        let page = seen.parameter("n").and_then(|n| n.parse().ok());
+        let page = page.unwrap_or(usize::MAX).min(self.quirks.page);
+        let token = seen.parameter("next_page");
+        let token = token.map(|token| token.chars().rev().collect::<String>());
+        let last = seen.parameter("last").map(str::to_owned);
+        let last = last.filter(|_| self.quirks.pages != Pages::Token);
         let after = token.or(last).unwrap_or_default();
         let rest: Vec<String> = tags.into_iter().filter(|tag| *tag > after).collect();
         let more = rest.len() > page;

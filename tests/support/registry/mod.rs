@@ -2,8 +2,10 @@
 //! quirks of a real registry, fails on demand, and records every request.
 //!
 //! ```ignore
-//! let registry = Setup::of(Personality::Ghcr).start(); registry.fault(1, matching("PUT", "/manifests/"), Fault::status(503)); // … push
-//! to registry.host() … assert_eq!(registry.count(matching("POST", "/blobs/uploads/")), 4); registry.assert_no_leaks();
+//! let registry = Setup::of(Personality::Ghcr).start();
+//! registry.fault(1, matching("PUT", "/manifests/"), Fault::status(503));
+//! // … push to registry.host() …
+//! assert_eq!(registry.count(matching("POST", "/blobs/uploads/")), 4);
 //! ```
 
 pub mod access;
@@ -15,7 +17,6 @@ pub mod quirks;
 mod route;
 mod uploads;
 
-use base64::Engine as _;
 use tokio_rustls::rustls::ServerConfig;
 
 pub use super::server::answer;
@@ -104,6 +105,12 @@ impl Setup {
 pub type Registry = Running<Desk>;
 
 impl Registry {
+    /// A registry that follows the specification and requires tokens.
+    pub fn with_tokens() -> Self {
+        let setup = Setup::of(Personality::Plain);
+        setup.access(Access::of(Personality::Quay)).start()
+    }
+
     /// A registry that follows the specification and requires no credentials.
     pub fn plain() -> Self {
         Setup::of(Personality::Plain).start()
@@ -121,10 +128,8 @@ impl Registry {
 
     /// The docker configuration with the credentials, if the registry requires them.
     pub fn authfile(&self) -> String {
-        let auth = self.user().map(|user| {
-            let pair = format!("{user}:{}", access::PASSWORD);
-            base64::engine::general_purpose::STANDARD.encode(pair)
-        });
+        let auth = self.user().map(access::basic);
+        let auth = auth.as_deref().and_then(|text| text.strip_prefix("Basic "));
         serde_json::json!({"auths": {self.host(): {"auth": auth}}}).to_string()
     }
 

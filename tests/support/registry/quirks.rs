@@ -156,8 +156,6 @@ pub struct Quirks {
     pub referrers: bool,
     /// Whether a GET of a blob is redirected to another host.
     pub blobs_elsewhere: bool,
-    /// How many GETs of manifests the rate limit allows. The headers state the rest.
-    pub rate: Option<u32>,
 }
 
 /// GitLab's list, after the types of OpenTofu were added.
@@ -206,7 +204,6 @@ impl Quirks {
             catalog: None,
             referrers: false,
             blobs_elsewhere: false,
-            rate: None,
         }
     }
 
@@ -264,7 +261,6 @@ impl Quirks {
             },
             Personality::Hub => Self {
                 levels: Some(2),
-                rate: Some(100),
                 blobs_elsewhere: true,
                 ..distribution
             },

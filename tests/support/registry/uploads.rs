@@ -26,20 +26,12 @@ impl Desk {
             state: self.number(),
             ..Upload::default()
         };
-        self.content
-            .repository(name)
-            .uploads
-            .insert(id.clone(), upload);
-        self.accepted(seen, 202, name, &id)
+        let uploads = &mut self.content.repository(name).uploads;
+        uploads.insert(id.clone(), upload);
+        self.accepted(seen, name, &id)
     }
 
-    pub(super) fn patch_upload(
-        &mut self,
-        seen: &Seen,
-        name: &str,
-        id: &str,
-        body: &[u8],
-    ) -> Answer {
+    pub(super) fn patch(&mut self, seen: &Seen, name: &str, id: &str, body: &[u8]) -> Answer {
         if let Some(refusal) = self.refuse_chunk(seen, name, id, body) {
             return refusal;
         }
@@ -54,19 +46,12 @@ impl Desk {
         upload.bytes.extend_from_slice(body);
         upload.told += body.len() as u64;
         upload.state = number;
-        upload.ended = quirks
-            .smallest_chunk
-            .is_some_and(|least| (body.len() as u64) < least);
-        self.accepted(seen, 202, name, id)
+        let least = quirks.smallest_chunk;
+        upload.ended = least.is_some_and(|least| (body.len() as u64) < least);
+        self.accepted(seen, name, id)
     }
 
-    pub(super) fn finish_upload(
-        &mut self,
-        seen: &Seen,
-        name: &str,
-        id: &str,
-        body: &[u8],
-    ) -> Answer {
+    pub(super) fn finish(&mut self, seen: &Seen, name: &str, id: &str, body: &[u8]) -> Answer {
         if let Some(refusal) = self.refuse_body(seen, name, id) {
             return refusal;
         }
@@ -76,18 +61,17 @@ impl Desk {
         let Some(upload) = self.content.repository(name).uploads.remove(id) else {
             return unknown_upload();
         };
-        let mut bytes = upload.bytes;
-        bytes.extend_from_slice(body);
+        let bytes = [&upload.bytes[..], body].concat();
         self.keep(seen, name, digest, bytes.into())
     }
 
     pub(super) fn upload_status(&mut self, seen: &Seen, name: &str, id: &str) -> Answer {
-        match self.upload(name, id).map(|upload| upload.told) {
-            Some(_) => self
-                .told(Answer::new(204), name, id)
-                .header("location", &self.upload_url(&seen.path, name, id)),
-            None => unknown_upload(),
+        if self.upload(name, id).is_none() {
+            return unknown_upload();
         }
+        let location = self.upload_url(&seen.path, name, id);
+        let answer = Answer::new(204).header("location", &location);
+        self.told(answer, name, id)
     }
 
     pub(super) fn cancel_upload(&mut self, name: &str, id: &str) -> Answer {
@@ -112,19 +96,11 @@ impl Desk {
     }
 
     fn refuse_chunk(&mut self, seen: &Seen, name: &str, id: &str, body: &[u8]) -> Option<Answer> {
-        let length = body.len() as u64;
         if self.quirks.patches == Patches::Refused {
-            return Some(Answer::error(
-                405,
-                "UNSUPPORTED",
-                "chunked uploads are not supported",
-            ));
+            return Some(Answer::error(405, "UNSUPPORTED", "chunks are unsupported"));
         }
-        if self
-            .quirks
-            .largest_patch
-            .is_some_and(|largest| length > largest)
-        {
+        let largest = self.quirks.largest_patch.unwrap_or(u64::MAX);
+        if body.len() as u64 > largest {
             return Some(Answer::error(416, "SIZE_INVALID", "the chunk is too large"));
         }
         if self.upload(name, id).is_some_and(|upload| upload.ended) {
@@ -142,21 +118,13 @@ impl Desk {
         };
         let state = seen.parameter("_state").and_then(|text| text.parse().ok());
         if quirks.upload_state && state != Some(upload.state) {
-            return Some(Answer::error(
-                400,
-                "BLOB_UPLOAD_INVALID",
-                "the state is not the last one",
-            ));
+            let message = "the state is not the last one";
+            return Some(Answer::error(400, "BLOB_UPLOAD_INVALID", message));
         }
-        let from = seen
-            .header("content-range")
-            .filter(|_| quirks.checks_ranges)?;
-        let from = from
-            .trim_start_matches("bytes ")
-            .split('-')
-            .next()
-            .unwrap_or_default();
-        if from.parse() == Ok(upload.told) {
+        let range = seen.header("content-range");
+        let range = range.filter(|_| quirks.checks_ranges)?;
+        let from = range.trim_start_matches("bytes ").split('-').next();
+        if from.unwrap_or_default().parse() == Ok(upload.told) {
             return None;
         }
         let refusal = Answer::error(416, "BLOB_UPLOAD_INVALID", "the upload goes on elsewhere");
@@ -164,12 +132,10 @@ impl Desk {
         Some(self.told(refusal, name, id))
     }
 
-    fn accepted(&mut self, seen: &Seen, status: u16, name: &str, id: &str) -> Answer {
+    fn accepted(&mut self, seen: &Seen, name: &str, id: &str) -> Answer {
         let location = self.upload_url(&seen.path, name, id);
-        let answer = Answer::new(status)
-            .header("location", &location)
-            .header("docker-upload-uuid", id);
-        let answer = self.told(answer, name, id);
+        let answer = Answer::new(202).header("location", &location);
+        let answer = self.told(answer.header("docker-upload-uuid", id), name, id);
         match self.quirks.smallest_chunk {
             Some(least) => answer.header("oci-chunk-min-length", &least.to_string()),
             None => answer,
@@ -183,44 +149,30 @@ impl Desk {
     }
 
     fn upload_url(&mut self, asked: &str, name: &str, id: &str) -> String {
-        let quirks = self.quirks.clone();
-        let state = self.upload(name, id).map_or(0, |upload| upload.state);
-        let state = if quirks.upload_state {
-            format!("?_state={state}")
-        } else {
-            String::new()
-        };
-        let path = format!("/v2/{name}/blobs/uploads/{id}{state}");
-        if quirks.uploads_elsewhere {
-            return format!("{}{path}", self.doors.elsewhere);
+        let mut path = format!("/v2/{name}/blobs/uploads/{id}");
+        if self.quirks.upload_state {
+            let state = self.upload(name, id).map_or(0, |upload| upload.state);
+            path += &format!("?_state={state}");
         }
-        self.location(asked, &path)
+        match self.quirks.uploads_elsewhere {
+            true => format!("{}{path}", self.doors.elsewhere),
+            false => self.location(asked, &path),
+        }
     }
 
     /// Stores a blob if it matches its digest.
     fn keep(&mut self, seen: &Seen, name: &str, digest: &str, bytes: Bytes) -> Answer {
         if digest_like(digest, &bytes) != digest {
-            return Answer::error(
-                400,
-                "DIGEST_INVALID",
-                "provided digest did not match uploaded content",
-            );
+            return Answer::error(400, "DIGEST_INVALID", "the content has another digest");
         }
-        self.content
-            .repository(name)
-            .blobs
-            .insert(digest.to_owned(), bytes);
+        let blobs = &mut self.content.repository(name).blobs;
+        blobs.insert(digest.to_owned(), bytes);
         let location = self.location(&seen.path, &format!("/v2/{name}/blobs/{digest}"));
-        Answer::new(201)
-            .header("location", &location)
-            .header("docker-content-digest", digest)
+        let answer = Answer::new(201).header("location", &location);
+        answer.header("docker-content-digest", digest)
     }
 }
 
 fn unknown_upload() -> Answer {
-    Answer::error(
-        404,
-        "BLOB_UPLOAD_UNKNOWN",
-        "blob upload unknown to registry",
-    )
+    Answer::error(404, "BLOB_UPLOAD_UNKNOWN", "unknown upload")
 }

@@ -95,9 +95,8 @@ impl Answer {
     #[must_use]
     pub fn ranged(mut self, seen: &Seen) -> Self {
         self.set("accept-ranges", "bytes");
-        let range = seen
-            .header("range")
-            .and_then(|text| text.strip_prefix("bytes="));
+        let range = seen.header("range");
+        let range = range.and_then(|text| text.strip_prefix("bytes="));
         let Some((from, to)) = range.and_then(|text| text.split_once('-')) else {
             return self;
         };
@@ -128,9 +127,8 @@ impl Answer {
         for (name, value) in &self.headers {
             response = response.header(name, value);
         }
-        response
-            .body(Flow::new(self.body, self.end, self.gate, stay))
-            .unwrap()
+        let body = Flow::new(self.body, self.end, self.gate, stay);
+        response.body(body).unwrap()
     }
 }
 
@@ -175,9 +173,8 @@ impl Body for Flow {
         if !self.bytes.is_empty() {
             let mut length = self.bytes.len().min(16 << 10);
             if let End::Drip(piece, every) = self.end {
-                let pause = self
-                    .pause
-                    .get_or_insert_with(|| Box::pin(tokio::time::sleep(every)));
+                let pause = &mut self.pause;
+                let pause = pause.get_or_insert_with(|| Box::pin(tokio::time::sleep(every)));
                 std::task::ready!(pause.as_mut().poll(context));
                 self.pause = None;
                 length = self.bytes.len().min(piece);

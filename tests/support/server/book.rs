@@ -8,11 +8,11 @@ use super::seen::Seen;
 /// Every request since the server started, or since requests were last forgotten.
 #[derive(Default)]
 pub struct Book {
-    seen: Vec<Seen>,
+    pub(super) seen: Vec<Seen>,
     /// How many requests were forgotten, which is the number of the first one that is kept.
     forgotten: usize,
-    rules: Vec<Rule>,
-    delays: Vec<(Sort, Duration)>,
+    pub(super) rules: Vec<Rule>,
+    pub(super) delays: Vec<(Sort, Duration)>,
     numbers: u64,
 }
 
@@ -42,21 +42,9 @@ impl Book {
         self.seen.get_mut(place.checked_sub(self.forgotten)?)
     }
 
-    pub(super) fn seen(&self) -> &[Seen] {
-        &self.seen
-    }
-
     pub(super) fn forget(&mut self) {
         self.forgotten += self.seen.len();
         self.seen.clear();
-    }
-
-    pub(super) fn rule(&mut self, rule: Rule) {
-        self.rules.push(rule);
-    }
-
-    pub(super) fn delay(&mut self, sort: impl Fn(&Seen) -> bool + Send + 'static, delay: Duration) {
-        self.delays.push((Box::new(sort), delay));
     }
 
     pub(super) fn most_at_once(&self, sort: impl Fn(&Seen) -> bool) -> usize {
@@ -70,10 +58,9 @@ impl Book {
         turns.sort();
         let (mut under_way, mut most) = (0_usize, 0);
         for (_, begins) in turns {
-            under_way = if begins {
-                under_way + 1
-            } else {
-                under_way.saturating_sub(1)
+            under_way = match begins {
+                true => under_way + 1,
+                false => under_way.saturating_sub(1),
             };
             most = most.max(under_way);
         }

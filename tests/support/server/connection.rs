@@ -102,7 +102,7 @@ impl<S: Service> Server<S> {
 
     async fn handle(&self, line: &Line, request: Request<Incoming>) -> Response<Flow> {
         let (parts, body) = request.into_parts();
-        let mut seen = Seen::new(line.door, line.number, &parts);
+        let seen = Seen::new(line.door, line.number, &parts);
         let (place, fault, delay) = self.service().book().arrive(seen.clone());
         let stay = self.stay(place);
         if !delay.is_zero() {
@@ -113,23 +113,17 @@ impl<S: Service> Server<S> {
             Some(Fault::Stall) => return std::future::pending().await,
             Some(Fault::CutRequest(after)) => {
                 let (bytes, _) = read(body, after).await;
-                self.read(place, bytes.len());
+                self.note(place, |seen| seen.body = bytes.len() as u64);
                 self.service().keep_partial(&seen, &bytes);
                 return line.hang_up().await;
             }
             Some(Fault::Answer(answer)) => Some(self.refuse(place, body, answer).await),
-            Some(Fault::Overlook(header)) => {
-                seen.headers.retain(|(name, _)| name != header);
-                self.attend(place, &seen, body, None).await
-            }
             fault => self.attend(place, &seen, body, fault).await,
         };
         let Some(answer) = answer else {
             return line.hang_up().await;
         };
-        if let Some(seen) = self.service().book().at(place) {
-            seen.status = Some(answer.status);
-        }
+        self.note(place, |seen| seen.status = Some(answer.status));
         answer.response(seen.method == "HEAD", stay)
     }
 
@@ -150,7 +144,7 @@ impl<S: Service> Server<S> {
         }
         let limit = self.service().limit(seen);
         let (bytes, whole) = read(body, limit).await;
-        self.read(place, bytes.len());
+        self.note(place, |seen| seen.body = bytes.len() as u64);
         if !whole {
             self.service().keep_partial(seen, &bytes);
             return None;
@@ -168,29 +162,26 @@ impl<S: Service> Server<S> {
 
     /// Notes the end of a request when it is dropped.
     fn stay(&self, place: usize) -> Stay {
-        let service = Arc::clone(&self.service);
+        let server = self.clone();
         Stay(Box::new(move || {
-            let mut service = service.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(seen) = service.book().at(place) {
-                seen.ended = Some(Instant::now());
-            }
+            server.note(place, |seen| seen.ended = Some(Instant::now()));
         }))
     }
 
     /// Answers before the body was read.
     async fn refuse(&self, place: usize, body: Incoming, answer: Answer) -> Answer {
         let (bytes, whole) = read(body, DRAINED).await;
-        self.read(place, bytes.len());
-        if whole {
-            answer
-        } else {
-            answer.header("connection", "close")
+        self.note(place, |seen| seen.body = bytes.len() as u64);
+        match whole {
+            true => answer,
+            false => answer.header("connection", "close"),
         }
     }
 
-    fn read(&self, place: usize, count: usize) {
+    /// Notes something in the record of a request.
+    fn note(&self, place: usize, what: impl FnOnce(&mut Seen)) {
         if let Some(seen) = self.service().book().at(place) {
-            seen.body = count as u64;
+            what(seen);
         }
     }
 
@@ -211,12 +202,10 @@ fn spoil(
         Some(Fault::Alter(alteration)) => alteration(&mut answer),
         Some(Fault::Held(place)) => answer.gate = Some(place),
         Some(Fault::RedirectElsewhere) => {
-            let redirect = service.redirect_to(seen, Door::Elsewhere);
-            return redirect.or(Some(answer));
+            return service.redirect_to(seen, Door::Elsewhere).or(Some(answer));
         }
         Some(Fault::RedirectPlain) => {
-            let redirect = service.redirect_to(seen, Door::Plain);
-            return redirect.or(Some(answer));
+            return service.redirect_to(seen, Door::Plain).or(Some(answer));
         }
         Some(Fault::RedirectLoop) => {
             answer = Answer::new(307).header("location", &seen.path);

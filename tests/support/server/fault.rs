@@ -34,8 +34,6 @@ pub enum Fault {
     RedirectPlain,
     /// Redirects in a circle.
     RedirectLoop,
-    /// Ignores a header of the request.
-    Overlook(&'static str),
     /// Alters the answer, after the request took effect.
     Alter(Alteration),
 }
@@ -132,10 +130,8 @@ impl Fault {
         Self::alter(move |answer| {
             let end = answer.body.len();
             answer.body = whole.slice(..end);
-            answer.set(
-                "content-range",
-                &format!("bytes 0-{}/{}", end - 1, whole.len()),
-            );
+            let range = format!("bytes 0-{}/{}", end - 1, whole.len());
+            answer.set("content-range", &range);
         })
     }
 
@@ -184,29 +180,15 @@ impl Fault {
 
 /// A fault, and the requests that it applies to.
 pub struct Rule {
-    matches: Box<dyn Fn(&Seen) -> bool + Send>,
+    pub matches: Box<dyn Fn(&Seen) -> bool + Send>,
     /// How many matching requests are left alone first.
-    skip: usize,
+    pub skip: usize,
     /// How many matching requests meet the fault then.
-    times: usize,
-    fault: Fault,
+    pub times: usize,
+    pub fault: Fault,
 }
 
 impl Rule {
-    pub fn new(
-        matches: impl Fn(&Seen) -> bool + Send + 'static,
-        skip: usize,
-        times: usize,
-        fault: Fault,
-    ) -> Self {
-        Self {
-            matches: Box::new(matches),
-            skip,
-            times,
-            fault,
-        }
-    }
-
     /// Counts a request. Returns its fault, if it meets one.
     pub(super) fn meet(&mut self, seen: &Seen) -> Option<Fault> {
         if !(self.matches)(seen) {

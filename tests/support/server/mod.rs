@@ -96,11 +96,7 @@ impl<S: Service> Running<S> {
         service: impl FnOnce(&Doors) -> S,
     ) -> Self {
         let open = || TcpListener::bind("127.0.0.1:0").unwrap();
-        let listeners = [
-            (Door::Front, open()),
-            (Door::Elsewhere, open()),
-            (Door::Plain, open()),
-        ];
+        let listeners = [Door::Front, Door::Elsewhere, Door::Plain].map(|door| (door, open()));
         let url = |(door, listener): &(Door, TcpListener)| {
             let secure = tls.is_some() && *door != Door::Plain;
             let scheme = if secure { "https" } else { "http" };
@@ -108,10 +104,8 @@ impl<S: Service> Running<S> {
                 Front::At(name) if *door == Door::Front => name,
                 _ => "127.0.0.1",
             };
-            format!(
-                "{scheme}://{name}:{}",
-                listener.local_addr().unwrap().port()
-            )
+            let port = listener.local_addr().unwrap().port();
+            format!("{scheme}://{name}:{port}")
         };
         let [address, elsewhere, plain] = listeners.each_ref().map(url);
         let doors = Doors {
@@ -170,7 +164,7 @@ impl<S: Service> Running<S> {
 
     /// Every request so far.
     pub fn seen(&self) -> Vec<Seen> {
-        self.service().book().seen().to_vec()
+        self.service().book().seen.clone()
     }
 
     /// Forgets the requests so far.
@@ -181,12 +175,8 @@ impl<S: Service> Running<S> {
     /// The number of matching requests so far.
     pub fn count(&self, sort: impl Fn(&Seen) -> bool) -> usize {
         let mut service = self.service();
-        service
-            .book()
-            .seen()
-            .iter()
-            .filter(|seen| sort(seen))
-            .count()
+        let seen = service.book().seen.iter();
+        seen.filter(|seen| sort(seen)).count()
     }
 
     /// The largest number of matching requests in progress at once, each from its arrival to the end of its answer.
@@ -196,22 +186,23 @@ impl<S: Service> Running<S> {
 
     /// Makes the n-th matching request from now on fail, counted from 1.
     pub fn fault(&self, nth: usize, sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
-        self.rule(Rule::new(sort, nth - 1, 1, fault));
+        self.rule(sort, nth - 1, 1, fault);
     }
 
     /// Makes the next `count` matching requests fail.
     pub fn storm(&self, count: usize, sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
-        self.rule(Rule::new(sort, 0, count, fault));
+        self.rule(sort, 0, count, fault);
     }
 
     /// Makes every matching request fail.
     pub fn always(&self, sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault) {
-        self.rule(Rule::new(sort, 0, usize::MAX, fault));
+        self.rule(sort, 0, usize::MAX, fault);
     }
 
     /// Delays every matching request before it takes effect.
     pub fn latency(&self, sort: impl Fn(&Seen) -> bool + Send + 'static, latency: Duration) {
-        self.service().book().delay(sort, latency);
+        let mut service = self.service();
+        service.book().delays.push((Box::new(sort), latency));
     }
 
     /// The service itself, to read or alter it without a request.
@@ -219,8 +210,20 @@ impl<S: Service> Running<S> {
         self.service.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn rule(&self, rule: Rule) {
-        self.service().book().rule(rule);
+    fn rule(
+        &self,
+        sort: impl Fn(&Seen) -> bool + Send + 'static,
+        skip: usize,
+        times: usize,
+        fault: Fault,
+    ) {
+        let rule = Rule {
+            matches: Box::new(sort),
+            skip,
+            times,
+            fault,
+        };
+        self.service().book().rules.push(rule);
     }
 }
 
