@@ -1,16 +1,15 @@
 //! `tfoci doctor`: the step at which it ends is the one at which the client fails.
 
 use std::collections::BTreeMap;
+use std::fs;
 
-use serde_json::Value;
 use tfoci::platform::Platform;
 
+use crate::clients::run;
 use crate::schema::follows;
+use crate::support::programs::has;
 use crate::support::scene::{Run, Scene};
 
-/// Real clients and a real registry.
-#[cfg(target_os = "linux")]
-mod clients;
 /// What a client reads on this machine.
 mod machine;
 /// Origins, network mirrors and directories.
@@ -51,17 +50,13 @@ fn doctor(scene: &Scene, more: &[&str]) -> Report {
     let words = words.iter().chain(more).chain(&["--format", "json", "-vv"]);
     let json = scene.tfoci(words).keeps_secrets();
     assert_eq!(json.status, report.run.status);
-    let document: Value = serde_json::from_str(&json.stdout).unwrap();
+    let document = json.json();
     follows("doctor", &document);
     let findings = document["findings"].as_array().unwrap().iter();
     let errors = findings.filter(|one| one["severity"] == "error");
     let errors: Vec<&str> = errors.map(|one| one["code"].as_str().unwrap()).collect();
-    let failing: Vec<&str> = report
-        .failing
-        .iter()
-        .map(|(_, code)| code.as_str())
-        .collect();
-    assert_eq!(errors, failing);
+    let failing = report.failing.iter().map(|(_, code)| code.as_str());
+    assert_eq!(errors, failing.collect::<Vec<_>>());
     report
 }
 
@@ -85,8 +80,53 @@ impl Report {
     }
 }
 
+/// Clients of origins and of mirrors other than OCI registries.
+const CLIENTS: [&str; 2] = ["terraform", "tofu"];
+
+/// Runs `init` of a client in `project` with the configuration of the tests, if this machine has the client.
+#[track_caller]
+fn init(scene: &Scene, client: &str) -> Option<Run> {
+    for name in ["client.tfrc", ".terraformrc"] {
+        let text = fs::read(scene.path(".tofurc")).unwrap_or_default();
+        scene.write(name, text);
+    }
+    // Elsewhere, clients ask the system for authorities.
+    if cfg!(not(target_os = "linux")) || !has(client) {
+        return None;
+    }
+    let arguments = ["init", "-input=false", "-no-color"];
+    let run = run(scene, &scene.path("project"), client, arguments);
+    let _absent = fs::remove_dir_all(scene.path("project/.terraform"));
+    Some(run)
+}
+
+/// Asserts that `init` succeeds, and that no step fails.
+#[track_caller]
+fn both_pass(scene: &Scene, client: &str) -> Report {
+    init(scene, client).map(Run::succeeds);
+    let _absent = fs::remove_file(scene.path("project/.terraform.lock.hcl"));
+    doctor(scene, &["--client", client]).passes()
+}
+
+/// Asserts that `init` fails and says these words, and that this step alone fails.
+#[track_caller]
+fn both_fail(scene: &Scene, client: &str, step: &str, code: &str, says: &str) -> Report {
+    if let Some(run) = init(scene, client) {
+        assert_ne!(run.status, Some(0), "{client}, {code}: {}", run.stdout);
+        let said = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = said.replace("│ ", "");
+        assert!(said.contains(says), "{client}, {code}: {said}");
+    }
+    doctor(scene, &["--client", client]).fails_at(step, code)
+}
+
 fn here() -> String {
     Platform::current().to_string()
+}
+
+/// A hash that no package has.
+fn other_hash() -> String {
+    format!("zh:{}", "0".repeat(64))
 }
 
 /// Writes a project that requires one provider.
@@ -107,8 +147,6 @@ fn lock(scene: &Scene, client: &str, source: &str, version: &str, hash: &str) {
 
 /// Writes the CLI configuration with these methods.
 fn configuration(scene: &Scene, methods: &str) {
-    scene.write(
-        ".tofurc",
-        format!("provider_installation {{\n{methods}\n}}\n"),
-    );
+    let text = format!("provider_installation {{\n{methods}\n}}\n");
+    scene.write(".tofurc", text);
 }
