@@ -3,13 +3,15 @@
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
-use super::{Door, Manner};
+use super::{Manner, open};
+use crate::support::registry::Registry;
+use crate::support::registry::access::PASSWORD;
 use crate::support::scene::Scene;
 
 /// Runs `tfoci login` on a terminal, answers each prompt, and returns what the terminal shows, with the state of its echo at the end.
-fn talk(scene: &Scene, door: &Door, more: &str, answers: &[(&str, &str)]) -> String {
+fn talk(scene: &Scene, door: &Registry, more: &str, answers: &[(&str, &str)]) -> String {
     let program = env!("CARGO_BIN_EXE_tfoci");
-    let host = &door.host;
+    let host = door.host();
     // The shell ignores the signal that Ctrl-C sends to both.
     let line = format!(
         "trap : INT; '{program}' login {host} --plain-http {host} {more}; echo \"exit $?\"; stty -a | grep -o '[-]*echo '"
@@ -47,17 +49,18 @@ fn talk(scene: &Scene, door: &Door, more: &str, answers: &[(&str, &str)]) -> Str
     shown
         .replace("\r\n", "\n")
         .replace(home, "[TMP]")
-        .replace(host.as_str(), "[HOST]")
+        .replace(host, "[HOST]")
 }
 
 #[test]
 fn username_and_password_are_prompted_without_echo() {
-    let (scene, door) = (Scene::new(), Door::open(Manner::Basic));
+    let (scene, door) = (Scene::new(), open(Manner::Basic));
+    let password = format!("{PASSWORD}\r");
     let answers = [
         ("Username at ", ""),
         (": ", "me\r"),
         ("me at ", ""),
-        (": ", "hunter2\r"),
+        (": ", &password),
     ];
     let shown = talk(&scene, &door, "", &answers);
     assert_eq!(
@@ -68,7 +71,7 @@ fn username_and_password_are_prompted_without_echo() {
 
 #[test]
 fn ctrl_c_ends_at_once_and_restores_the_echo() {
-    let (scene, door) = (Scene::new(), Door::open(Manner::Basic));
+    let (scene, door) = (Scene::new(), open(Manner::Basic));
     let answers = [("Password of ", ""), (": ", "\u{3}")];
     let start = std::time::Instant::now();
     let shown = talk(&scene, &door, "-u me", &answers);
@@ -77,5 +80,5 @@ fn ctrl_c_ends_at_once_and_restores_the_echo() {
         shown,
         "Password of me at [HOST]: \nerror: interrupted\nexit 130\necho \n"
     );
-    assert!(door.heard().is_empty());
+    assert!(door.seen().is_empty());
 }
