@@ -62,8 +62,11 @@ mod reading;
 
 /// How often a push reads the zips of its folder.
 mod reads;
+
 /// Servers that repeat a secret.
 mod repeated;
+
+/// Readers of a version that is just being replaced.
 mod replaced;
 
 /// No secret is ever printed.
@@ -98,9 +101,8 @@ struct User {
 impl User {
     /// A user with the password of a registry.
     fn of(registry: &double::Registry, name: &str) -> Self {
-        let credential = registry
-            .user()
-            .map(|user| Credential::typed(user, PASSWORD.into()));
+        let user = registry.user();
+        let credential = user.map(|user| Credential::typed(user, PASSWORD.into()));
         Self {
             credential,
             ..Self::at(registry.host(), name)
@@ -178,15 +180,7 @@ impl User {
     }
 
     async fn push(&self) -> Result<Published, Failure> {
-        self.push_by(rule()).await
-    }
-
-    async fn push_to(&self, destination: &RepoMut) -> Result<Published, Failure> {
-        self.push_as(rule(), destination).await
-    }
-
-    async fn push_by(&self, rule: Rule) -> Result<Published, Failure> {
-        self.push_as(rule, &self.destination()).await
+        self.push_as(rule(), &self.destination()).await
     }
 
     async fn push_as(&self, rule: Rule, destination: &RepoMut) -> Result<Published, Failure> {
@@ -242,12 +236,9 @@ impl User {
     fn assert_installed(&self) {
         let mirror = self.path("mirror/registry.example.net/acme/demo");
         for name in zips(&self.path("release")) {
-            let (released, installed) = (self.path("release").join(&name), mirror.join(&name));
-            assert_eq!(
-                judge::sha256(&released),
-                judge::sha256(&installed),
-                "{name}"
-            );
+            let both = [self.path("release"), mirror.clone()];
+            let [released, installed] = both.map(|folder| judge::sha256(&folder.join(&name)));
+            assert_eq!(released, installed, "{name}");
         }
     }
 
@@ -267,10 +258,8 @@ impl User {
         assert_eq!(installs.len(), 2, "{installs:?}");
         for name in zips(&self.path("release")) {
             let hash = format!("zh:{}", judge::sha256(&self.path("release").join(&name)));
-            assert!(
-                installs.iter().any(|line| line.ends_with(&hash)),
-                "{name}: {installs:?}"
-            );
+            let is_there = installs.iter().any(|line| line.ends_with(&hash));
+            assert!(is_there, "{name}: {installs:?}");
         }
     }
 }
@@ -297,6 +286,23 @@ fn rule() -> Rule {
     }
 }
 
+/// An error with its causes.
+fn chain(error: &Failure) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text += &format!(" {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// The length that a request states.
+fn length(seen: &double::Seen) -> u64 {
+    let length = seen.header("content-length");
+    length.map_or(0, |text| text.parse().unwrap())
+}
+
 fn quiet() -> Arc<dyn Reporter> {
     Arc::new(())
 }
@@ -314,20 +320,20 @@ pub fn noise(length: usize) -> Vec<u8> {
 }
 
 fn zips(folder: &Path) -> Vec<String> {
-    let names = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name());
-    let names = names.map(|name| name.into_string().unwrap());
+    let names = fs::read_dir(folder).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.ends_with(".zip")).collect()
 }
 
 /// A registry of a kind in its usual setup, with the repositories that must exist.
+fn setup(personality: Personality) -> Setup {
+    let setup = Setup::of(personality).create("acme").create("acme/demo");
+    setup.create("acme/demo/demo")
+}
+
+/// The same, running.
 fn start(personality: Personality) -> double::Registry {
-    Setup::of(personality)
-        .create("acme")
-        .create("acme/demo")
-        .create("acme/demo/demo")
-        .start()
+    setup(personality).start()
 }
 
 /// A repository name that a kind of registry accepts, below the levels that [`start`] creates.

@@ -6,7 +6,7 @@ use tfoci::error::Category;
 use tfoci::event::Transfer;
 use tfoci::store::{Error, Lookup, PutError};
 
-use super::{User, name_at, noise};
+use super::{User, length, name_at, noise};
 use crate::support::registry::quirks::Location;
 use crate::support::registry::{
     Access, Door, Fault, Personality, Quirks, Registry, Seen, Setup, matching,
@@ -25,18 +25,10 @@ fn closing(seen: &Seen) -> bool {
     seen.method == "PUT" && seen.path.contains("/uploads/") && length(seen) == 0
 }
 
-fn length(seen: &Seen) -> u64 {
-    seen.header("content-length")
-        .map_or(0, |text| text.parse().unwrap())
-}
-
 /// A registry behind a proxy that refuses every blob in one piece.
 fn behind_a_proxy(alter: impl FnOnce(&mut Quirks)) -> Registry {
-    let access = Access::of(Personality::Quay);
-    let registry = Setup::of(Personality::Plain)
-        .access(access)
-        .quirks(alter)
-        .start();
+    let setup = Setup::of(Personality::Plain).quirks(alter);
+    let registry = setup.access(Access::of(Personality::Quay)).start();
     registry.always(in_one_piece, Fault::status(413));
     registry
 }
@@ -53,14 +45,9 @@ async fn put(registry: &Registry, bytes: &[u8]) -> Result<Transfer, PutError<Inf
 #[track_caller]
 fn assert_arrived(registry: &Registry, bytes: &[u8]) {
     let digest = Digest::of(bytes).to_string();
-    let there = registry.repository("acme/demo", |repository| {
-        repository.blobs.get(&digest).cloned()
-    });
-    assert!(
-        there.is_some_and(|there| there == bytes),
-        "{:#?}",
-        said(registry)
-    );
+    let there = registry.repository("acme/demo", |all| all.blobs.get(&digest).cloned());
+    let is_there = there.is_some_and(|there| there == bytes);
+    assert!(is_there, "{:#?}", said(registry));
     registry.assert_no_leaks();
 }
 
@@ -70,9 +57,8 @@ fn said(registry: &Registry) -> Vec<String> {
     let seen = seen.filter(|seen| seen.path.contains("/uploads/"));
     seen.map(|seen| {
         let range = seen.header("content-range").unwrap_or("-");
-        let status = seen
-            .status
-            .map_or("lost".to_owned(), |status| status.to_string());
+        let status = seen.status.map(|status| status.to_string());
+        let status = status.as_deref().unwrap_or("lost");
         format!("{} {range} {} {status}", seen.method, length(&seen))
     })
     .collect()
@@ -220,10 +206,8 @@ async fn impossible_upload_offsets_are_refused() {
     // The offset does not grow.
     let registry = behind_a_proxy(|quirks| quirks.taken_of_patch = Some(0));
     let error = put(&registry, &bytes).await.unwrap_err();
-    assert!(
-        matches!(error, PutError::Store(Error::Protocol { .. })),
-        "{error}"
-    );
+    let is_named = matches!(error, PutError::Store(Error::Protocol { .. }));
+    assert!(is_named, "{error}");
     assert!(registry.count(PATCHES) < 10);
     // The registry reports no offset: a chunk that was answered with success counts as stored.
     let registry = behind_a_proxy(|_| {});
@@ -260,11 +244,7 @@ async fn every_answer_may_give_another_location() {
             let bytes = noise(300 * KIB);
             put(&registry, &bytes).await.unwrap();
             assert_arrived(&registry, &bytes);
-            let door = if elsewhere {
-                Door::Elsewhere
-            } else {
-                Door::Front
-            };
+            let door = [Door::Front, Door::Elsewhere][usize::from(elsewhere)];
             assert_eq!(registry.count(|seen| PATCHES(seen) && seen.door == door), 3);
         }
     }
@@ -278,10 +258,8 @@ async fn every_answer_may_give_another_location() {
 async fn a_registry_that_refuses_chunks_gets_the_blob_in_one_request() {
     // tfoci knows neither host, so it must detect what they support.
     for (personality, patches) in [(Personality::Gar, 1), (Personality::Ghcr, 2)] {
-        let registry = Setup::of(personality)
-            .access(Access::Open)
-            .create("acme/demo")
-            .start();
+        let setup = Setup::of(personality).access(Access::Open);
+        let registry = setup.create("acme/demo").start();
         let user = User::of(&registry, name_at(personality));
         let destination = user.destination();
         registry.storm(2, in_one_piece, Fault::CutRequest(1000));
@@ -320,18 +298,14 @@ async fn an_upload_of_wrong_bytes_is_never_completed() {
         let destination = user.destination();
         let blob = File::claimed(path, tfoci::release::Expected::of(&promised).digest).unwrap();
         let put = destination.put_blob(&blob, Lookup::First);
-        let error = put.await.unwrap_err();
-        let is_digest = matches!(
-            error,
-            PutError::Source(ReadError::Blob(blob::Error::Digest { .. }))
-        );
-        assert!(is_digest, "{error}");
+        let PutError::Source(ReadError::Blob(error)) = put.await.unwrap_err() else {
+            panic!("not an error of the blob");
+        };
+        assert!(matches!(error, blob::Error::Digest { .. }), "{error}");
         assert_eq!(registry.count(closing), 0);
         // Another attempt would fail in the same way.
         assert!(registry.count(in_one_piece) <= 1);
-        registry.repository("acme/demo", |repository| {
-            assert!(repository.blobs.is_empty())
-        });
+        assert!(registry.repository("acme/demo", |all| all.blobs.is_empty()));
     }
 }
 
@@ -344,21 +318,19 @@ async fn a_single_fault_at_any_request_is_retried() {
         |seen| seen.path == "/token",
         |seen| seen.method == "GET" && seen.path.contains("/uploads/"),
     ];
-    let faults = || {
-        [
-            Fault::Reset,
-            Fault::LostAnswer,
-            Fault::CutRequest(10_000),
-            Fault::ExpiredToken,
-            Fault::status(502),
-            Fault::too_many_requests("0"),
-            Fault::secondary_limit(),
-        ]
-    };
+    let faults = [
+        Fault::Reset,
+        Fault::LostAnswer,
+        Fault::CutRequest(10_000),
+        Fault::ExpiredToken,
+        Fault::status(502),
+        Fault::too_many_requests("0"),
+        Fault::secondary_limit(),
+    ];
     let mut all = Vec::new();
     for sort in sorts {
         for nth in [1, 2] {
-            all.extend(faults().map(|fault| async move {
+            all.extend(faults.clone().map(|fault| async move {
                 let registry = behind_a_proxy(|quirks| quirks.keeps_partial = nth == 2);
                 // Something to ask the registry for.
                 registry.fault(2, PATCHES, Fault::Reset);

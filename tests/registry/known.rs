@@ -1,11 +1,13 @@
 //! Registries that tfoci knows by their host. The double plays the host behind a proxy, which the programs use.
 
-use super::{User, noise};
+use super::{User, length, noise};
 use crate::support::docker_registry::{Options, Program};
 use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
+
+const AMAZON: &str = "123456789012.dkr.ecr.eu-west-1.amazonaws.com";
 
 /// A registry of a kind that plays a host and asks for no credentials.
 fn at(host: &str, personality: Personality) -> Setup {
@@ -24,30 +26,24 @@ fn push(user: &User, registry: &Registry, reference: &str) -> Run {
 /// The same through the proxy of a host.
 fn push_through(proxy: &str, user: &User, host: &str, reference: &str) -> Run {
     let scene = Scene::new().env("http_proxy", proxy);
-    let key = scene.write("acme.asc", Signer::acme().public_armored());
-    let authfile = scene.write("auth.json", user.authfile());
-    let release = user.path("release");
-    scene.line(format!("push {} --provider=registry.example.net/acme/demo --to {reference} --plain-http {host} --key {} --authfile {} --no-progress", release.to_str().unwrap(), key.to_str().unwrap(), authfile.to_str().unwrap()))
+    scene.write("acme.asc", Signer::acme().public_armored());
+    scene.write("auth.json", user.authfile());
+    let release = user.path("release").display().to_string();
+    let push = format!("push {release} --provider=registry.example.net/acme/demo --to {reference}");
+    let more = format!("--plain-http {host} --key acme.asc --authfile auth.json --no-progress");
+    scene.line(format!("{push} {more}"))
 }
 
 fn upload(seen: &Seen) -> bool {
     seen.method == "PUT" && seen.path.contains("/uploads/")
 }
 
-fn length(seen: &Seen) -> u64 {
-    seen.header("content-length")
-        .map_or(0, |text| text.parse().unwrap())
-}
-
 /// Replaces the user's release with one that is longer than two chunks.
 fn write_large_release(user: &User) {
-    ReleaseFolder::new("demo", super::VERSION)
-        .platform("darwin_arm64")
-        .package(
-            "linux_amd64",
-            &[("terraform-provider-demo_v1.0.0", &noise(9 << 20))],
-        )
-        .write(&user.path("release"));
+    let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", &noise(9 << 20))];
+    let release = ReleaseFolder::new("demo", super::VERSION).platform("darwin_arm64");
+    let release = release.package("linux_amd64", files);
+    release.write(&user.path("release"));
 }
 
 #[test]
@@ -60,24 +56,13 @@ fn azure_gets_chunks_of_four_mebibytes_from_the_start() {
     write_large_release(&user);
     push(&user, &registry, "acme.azurecr.io/acme/demo").succeeds();
     user.assert_pushed(&registry);
-    let patches = registry
-        .seen()
-        .into_iter()
-        .filter(|seen| seen.method == "PATCH");
+    let patches = registry.seen().into_iter().filter(matching("PATCH", ""));
     let lengths: Vec<u64> = patches.map(|seen| seen.body).collect();
     assert_eq!(lengths[..2], [4 << 20, 4 << 20]);
-    assert_eq!(lengths.len(), 3);
-    assert!(lengths[2] < 2 << 20);
-    assert_eq!(
-        registry.count(|seen| upload(seen) && seen.status != Some(201)),
-        0
-    );
-    assert!(
-        registry
-            .seen()
-            .iter()
-            .all(|seen| seen.header("host") == Some(host))
-    );
+    assert!(lengths.len() == 3 && lengths[2] < 2 << 20, "{lengths:?}");
+    let fails = |seen: &Seen| upload(seen) && seen.status != Some(201);
+    assert_eq!(registry.count(fails), 0);
+    assert_eq!(registry.count(|seen| seen.header("host") != Some(host)), 0);
 }
 
 #[test]
@@ -86,11 +71,7 @@ fn registries_that_corrupt_chunks_get_blobs_in_one_request() {
         ("ghcr.io", Personality::Ghcr, "acme/demo"),
         ("europe-docker.pkg.dev", Personality::Gar, "acme/demo/demo"),
         ("gcr.io", Personality::Gar, "acme/demo/demo"),
-        (
-            "123456789012.dkr.ecr.eu-west-1.amazonaws.com",
-            Personality::Ecr,
-            "acme/demo",
-        ),
+        (AMAZON, Personality::Ecr, "acme/demo"),
         ("public.ecr.aws", Personality::Ecr, "acme/demo"),
     ] {
         let registry = at(host, personality).start();
@@ -103,12 +84,8 @@ fn registries_that_corrupt_chunks_get_blobs_in_one_request() {
         assert_eq!(registry.count(|seen| seen.method == "PATCH"), 0, "{host}");
         assert_eq!(registry.count(large), 3, "{host}");
         // A cut upload starts again with a new session. An open session never receives its first byte twice.
-        let mut paths: Vec<_> = registry
-            .seen()
-            .into_iter()
-            .filter(upload)
-            .map(|seen| seen.path)
-            .collect();
+        let uploads = registry.seen().into_iter().filter(upload);
+        let mut paths: Vec<_> = uploads.map(|seen| seen.path).collect();
         let count = paths.len();
         paths.sort();
         paths.dedup();
@@ -118,12 +95,12 @@ fn registries_that_corrupt_chunks_get_blobs_in_one_request() {
 
 #[test]
 fn amazon_needs_an_existing_repository() {
-    let host = "123456789012.dkr.ecr.eu-west-1.amazonaws.com";
-    let registry = at(host, Personality::Ecr).start();
+    let registry = at(AMAZON, Personality::Ecr).start();
     let user = User::of(&registry, "acme/other");
-    let run = push(&user, &registry, &format!("{host}/acme/demo-other/demo")).exits(1);
+    let name = "acme/demo-other/demo";
+    let run = push(&user, &registry, &format!("{AMAZON}/{name}")).exits(1);
     run.says(&format!(
-        "error registry.example.net/acme/demo 1.0.0 {host}/acme/demo-other/demo http://{host}/v2/acme/demo-other/demo/blobs/uploads/ 404 NAME_UNKNOWN"
+        "error registry.example.net/acme/demo 1.0.0 {AMAZON}/{name} http://{AMAZON}/v2/{name}/blobs/uploads/ 404 NAME_UNKNOWN"
     ));
 }
 

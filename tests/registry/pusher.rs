@@ -25,27 +25,22 @@ impl Pusher {
     /// Writes a release of `demo`.
     pub fn release(&self, folder: &str, version: &str, platforms: &[&str]) {
         let release = ReleaseFolder::new("demo", version);
-        let release = platforms
-            .iter()
-            .fold(release, |release, platform| release.platform(platform));
+        let release = platforms.iter().fold(release, |all, one| all.platform(one));
         release.write(&self.scene.path(folder));
     }
 
     /// Pushes `dist`.
-    pub fn push(&self, registry: &Registry, more: &[&str]) -> Run {
+    pub fn push(&self, registry: &Registry, more: &str) -> Run {
         self.push_from("dist", registry, more)
     }
 
-    pub fn push_from(&self, folder: &str, registry: &Registry, more: &[&str]) -> Run {
-        let arguments = ["push", folder, "--key", "acme.asc", "--provider", NAME];
-        self.run(registry, &[&arguments, more].concat(), "--to")
+    pub fn push_from(&self, folder: &str, registry: &Registry, more: &str) -> Run {
+        self.run(registry, &push(folder, more))
     }
 
-    /// Runs any command that knows a store by `option`.
-    pub fn run(&self, registry: &Registry, arguments: &[&str], option: &str) -> Run {
-        let place = self.place(registry, option);
-        let arguments = arguments.iter().map(|text| (*text).to_owned());
-        let run = self.scene.tfoci(arguments.chain(place));
+    /// Runs a command, in which `STORE` stands for a registry.
+    pub fn run(&self, registry: &Registry, line: &str) -> Run {
+        let run = self.scene.line(self.words(registry, line));
         // Each registry has another port.
         let shown = |text: String| text.replace(registry.host(), "HOST");
         Run {
@@ -55,34 +50,24 @@ impl Pusher {
         }
     }
 
-    /// A push of `dist` that is not waited for.
-    pub fn command(&self, registry: &Registry, more: &[&str]) -> Command {
-        self.command_from("dist", registry, more)
-    }
-
-    pub fn command_from(&self, folder: &str, registry: &Registry, more: &[&str]) -> Command {
+    /// A push that is not waited for.
+    pub fn command(&self, folder: &str, registry: &Registry, more: &str) -> Command {
+        let words = self.words(registry, &push(folder, more));
         let mut command = self.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        command
-            .args(["push", folder, "--key", "acme.asc", "--provider", NAME])
-            .args(self.place(registry, "--to"))
-            .args(more)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.args(words.split_whitespace());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
         command
     }
 
-    /// The arguments that name a registry, and the password for it. Its token server and its storage have ports of their own.
-    fn place(&self, registry: &Registry, option: &str) -> Vec<String> {
+    /// A command with the password of a registry. Its token server and its storage have ports of their own.
+    fn words(&self, registry: &Registry, line: &str) -> String {
         self.scene.write("auth.json", registry.authfile());
         let store = format!("{}/{{namespace}}/{{type}}", registry.host());
-        let place = [
-            option,
-            &store,
-            "--plain-http",
-            "127.0.0.1",
-            "--authfile",
-            "auth.json",
-        ];
-        place.map(str::to_owned).to_vec()
+        let line = line.replace("STORE", &store);
+        format!("{line} --plain-http 127.0.0.1 --authfile auth.json")
     }
+}
+
+fn push(folder: &str, more: &str) -> String {
+    format!("push {folder} --key acme.asc --provider {NAME} --to STORE {more}")
 }

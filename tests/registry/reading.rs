@@ -1,23 +1,20 @@
-use super::{User, start};
-use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
+use tfoci::error::Category;
+
+use super::{User, chain, start};
+use crate::support::registry::{Fault, Personality, Registry, Seen, matching};
 
 /// The zip of `linux_amd64`, the only large blob.
-fn large(registry: &Registry, user: &User) -> (String, Vec<u8>) {
+pub(super) fn large(registry: &Registry, user: &User) -> (String, Vec<u8>) {
     registry.repository(&user.name, |repository| {
-        let largest = repository
-            .blobs
-            .iter()
-            .max_by_key(|(_, bytes)| bytes.len())
-            .unwrap();
-        (largest.0.clone(), largest.1.to_vec())
+        let blobs = repository.blobs.iter();
+        let (digest, bytes) = blobs.max_by_key(|(_, bytes)| bytes.len()).unwrap();
+        (digest.clone(), bytes.to_vec())
     })
 }
 
 /// A registry that requires tokens, with a release in it.
 async fn pushed() -> (Registry, User) {
-    let registry = Setup::of(Personality::Plain)
-        .access(Access::of(Personality::Quay))
-        .start();
+    let registry = Registry::with_tokens();
     let user = User::of(&registry, "acme/demo");
     user.push().await.unwrap();
     registry.forget();
@@ -47,17 +44,11 @@ async fn resumes(second: impl FnOnce(&[u8]) -> Option<Fault>) {
     }
     user.install().await.unwrap();
     user.assert_installed();
-    let second = registry
-        .seen()
-        .into_iter()
-        .filter(matching("GET", &digest))
-        .nth(1)
-        .unwrap();
+    let mut seen = registry.seen().into_iter().filter(matching("GET", &digest));
+    let second = seen.nth(1).unwrap();
     let range = second.header("range").unwrap_or_default();
-    assert!(
-        range.starts_with("bytes=") && range != "bytes=0-",
-        "{range}"
-    );
+    let is_rest = range.starts_with("bytes=") && range != "bytes=0-";
+    assert!(is_rest, "{range}");
 }
 
 macro_rules! tests {
@@ -102,13 +93,7 @@ tests! {
 async fn refuses(sort: impl Fn(&Seen) -> bool + Send + 'static, fault: Fault, says: &str) {
     let (registry, user) = pushed().await;
     registry.always(let_in(sort), fault);
-    let error = user.install().await.unwrap_err();
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(error) = cause {
-        text += &format!(" {error}");
-        cause = error.source();
-    }
+    let text = chain(&user.install().await.unwrap_err());
     assert!(text.contains(says), "{text}");
 }
 
@@ -118,12 +103,8 @@ async fn wrong_bytes_are_never_installed() {
     refuses(large, Fault::wrong_bytes(), "digest").await;
     refuses(large, Fault::longer_body(), "more bytes").await;
     refuses(large, Fault::shorter_body(), "fewer bytes").await;
-    refuses(
-        matching("GET", "/manifests/sha256:"),
-        Fault::wrong_bytes(),
-        "match",
-    )
-    .await;
+    let manifests = matching("GET", "/manifests/sha256:");
+    refuses(manifests, Fault::wrong_bytes(), "match").await;
 }
 
 #[tokio::test]
@@ -139,27 +120,17 @@ async fn missing_and_forbidden_repositories_are_distinguished() {
     registry.always(matching("GET", "/manifests/"), Fault::denied());
     let error = user.install().await.unwrap_err();
     assert!(error.to_string().contains("403 (DENIED"), "{error}");
-    let registry = start(Personality::Plain);
-    let error = User::of(&registry, "acme/demo")
-        .install()
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.category(),
-        tfoci::error::Category::NotFound,
-        "{error}"
-    );
-    for personality in [Personality::Harbor, Personality::Ecr, Personality::Quay] {
+    for personality in [
+        Personality::Plain,
+        Personality::Harbor,
+        Personality::Ecr,
+        Personality::Quay,
+    ] {
         let registry = start(personality);
-        let error = User::of(&registry, "acme/demo")
-            .install()
-            .await
-            .unwrap_err();
-        assert_eq!(
-            error.category(),
-            tfoci::error::Category::NotFound,
-            "{personality:?} {error}"
-        );
+        let user = User::of(&registry, "acme/demo");
+        let error = user.install().await.unwrap_err();
+        let category = error.category();
+        assert_eq!(category, Category::NotFound, "{personality:?} {error}");
     }
 }
 

@@ -16,9 +16,8 @@ fn pusher() -> Pusher {
     let binary = noise(1 << 20);
     let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", &binary)];
     let release = ReleaseFolder::new("demo", "1.0.0");
-    let release = PLATFORMS.iter().fold(release, |release, platform| {
-        release.package(platform, files)
-    });
+    let [one, other] = PLATFORMS;
+    let release = release.package(one, files).package(other, files);
     release.write(&pusher.scene.path("dist"));
     pusher
 }
@@ -36,35 +35,21 @@ fn alter(pusher: &Pusher, platform: &str) {
 }
 
 /// Pushes. Returns how many bytes of each zip were read.
-fn read(pusher: &Pusher, registry: &Registry, more: &[&str]) -> [u64; 2] {
-    pusher.scene.write("auth.json", registry.authfile());
+fn read(pusher: &Pusher, registry: &Registry, more: &str) -> [u64; 2] {
     // Each thread has its own log, since calls of threads would mix in one.
     let logs = pusher.scene.path("calls");
     let _none = fs::remove_dir_all(&logs);
     fs::create_dir(&logs).unwrap();
-    let log = logs.join("thread");
+    let program = env!("CARGO_BIN_EXE_tfoci");
+    let trace = format!("-ff -y -qq -e trace=read,pread64,readv -o calls/thread {program}");
     let to = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let trace = ["-ff", "-y", "-qq", "-e", "trace=read,pread64,readv", "-o"];
-    let push = [
-        env!("CARGO_BIN_EXE_tfoci"),
-        "push",
-        "dist",
-        "--key",
-        "acme.asc",
-        "--provider",
-        NAME,
-        "--to",
-        &to,
-        "--plain-http",
-        "127.0.0.1",
-    ];
-    let log_path = log.to_str().unwrap();
-    let arguments = trace.iter().chain([&log_path]).chain(&push).chain(more);
-    pusher.scene.run("strace", arguments).succeeds();
+    let push = format!("push dist --key acme.asc --provider {NAME} --to {to}");
+    let line = format!("{trace} {push} --plain-http 127.0.0.1 {more}");
+    let run = pusher.scene.run("strace", line.split_whitespace());
+    run.succeeds();
     let logs = fs::read_dir(logs).unwrap();
-    let log: String = logs
-        .map(|log| fs::read_to_string(log.unwrap().path()).unwrap())
-        .collect();
+    let logs = logs.map(|log| fs::read_to_string(log.unwrap().path()).unwrap());
+    let log: String = logs.collect();
     PLATFORMS.map(|platform| {
         let zip = zip(platform);
         let of_zip = log.lines().filter(|line| line.contains(&zip));
@@ -84,13 +69,11 @@ fn each_zip_is_read_once() {
         zip.unwrap().len()
     });
     // The zips are uploaded, then present, then compared only.
-    for more in [&[][..], &[], &["--dry-run"]] {
+    for more in ["", "", "--dry-run"] {
         let read = read(&pusher, &registry, more);
         for (read, size) in read.into_iter().zip(sizes) {
-            assert!(
-                (size..size + DIRECTORY).contains(&read),
-                "{read} of {size} bytes, {more:?}"
-            );
+            let is_once = (size..size + DIRECTORY).contains(&read);
+            assert!(is_once, "{read} of {size} bytes, {more:?}");
         }
     }
 }
@@ -100,7 +83,7 @@ fn each_zip_is_read_once() {
 fn a_zip_that_changes_during_the_upload_leaves_no_tag() {
     let (registry, pusher) = (Registry::plain(), pusher());
     alter(&pusher, "linux_amd64");
-    let run = pusher.push(&registry, &[]).exits(3);
+    let run = pusher.push(&registry, "").exits(3);
     run.without_result().says("error registry.opentofu.org/acme/demo 1.0.0 dist terraform-provider-demo_1.0.0_linux_amd64.zip expected");
     assert_eq!(registry.tags(NAME), []);
     assert_eq!(registry.count(matching("PUT", "/manifests/1.0.0")), 0);
@@ -110,10 +93,10 @@ fn a_zip_that_changes_during_the_upload_leaves_no_tag() {
 #[test]
 fn a_bad_zip_is_found_although_the_store_has_the_right_one() {
     let (registry, pusher) = (Registry::plain(), pusher());
-    pusher.push(&registry, &[]).succeeds();
+    pusher.push(&registry, "").succeeds();
     let tags = registry.tags(NAME);
     alter(&pusher, "linux_amd64");
-    for more in [&[][..], &["--dry-run"], &["--existing", "replace"]] {
+    for more in ["", "--dry-run", "--existing replace"] {
         let run = pusher.push(&registry, more).exits(3);
         run.says("error registry.opentofu.org/acme/demo 1.0.0 terraform-provider-demo_1.0.0_linux_amd64.zip checksum");
         assert_eq!(registry.tags(NAME), tags, "{more:?}");
@@ -124,10 +107,10 @@ fn a_bad_zip_is_found_although_the_store_has_the_right_one() {
 #[test]
 fn a_zip_is_checked_although_another_writer_uploaded_it() {
     let (registry, pusher) = (Registry::plain(), pusher());
-    pusher.push(&registry, &[]).succeeds();
+    pusher.push(&registry, "").succeeds();
     registry.repository(NAME, |repository| repository.tags.clear());
     alter(&pusher, "linux_amd64");
     registry.fault(1, matching("PUT", "/uploads/"), Fault::CutRequest(1000));
-    pusher.push(&registry, &[]).exits(3);
+    pusher.push(&registry, "").exits(3);
     assert_eq!(registry.tags(NAME), []);
 }

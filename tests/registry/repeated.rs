@@ -71,74 +71,52 @@ fn credentials_in_a_value_of_a_wrong_type_are_not_shown() {
 
 #[test]
 fn credentials_in_the_path_of_a_url_are_not_shown() {
-    let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
     let list = || Answer::new(200).body("{\"tags\":[]}");
     let challenge = |realm: &str| {
         let realm = format!("Bearer realm=\"{realm}/{IN_URLS}\"");
         Fault::Answer(Answer::new(401).header("www-authenticate", &realm))
     };
-    let location = || format!("/v2/acme/{IN_URLS}");
-    let begun = Answer::new(202).header("location", &location());
+    let location = format!("/v2/acme/{IN_URLS}");
     let absent = || Fault::Answer(Answer::new(404));
     let refusal = || ("hunter2", Fault::status(400));
-    for (arguments, faults, shown) in [
+    let linked = |url: &str| Fault::Answer(list().header("link", &format!("<{url}>")));
+    for (fault, shown) in [
         (
-            versions(),
-            vec![("/tags/list", Fault::redirect(&location())), refusal()],
-            "  from http://[REGISTRY]/v2/acme/…\n",
+            Fault::redirect(&location),
+            "from http://[REGISTRY]/v2/acme/…",
         ),
         (
-            versions(),
-            vec![(
-                "/tags/list",
-                Fault::redirect(&format!("https://[{IN_URLS}")),
-            )],
-            "  received https://[…\n",
+            Fault::redirect(&format!("https://[{IN_URLS}")),
+            "received https://[…",
         ),
+        (challenge("ftp://a.example"), "received ftp://a.example/…"),
         (
-            versions(),
-            vec![("/tags/list", challenge("ftp://a.example"))],
-            "  received ftp://a.example/…\n",
+            challenge("http://a.example"),
+            "received http://a.example/…?…",
         ),
+        (linked(&location), "from http://[REGISTRY]/v2/acme/…"),
         (
-            versions(),
-            vec![("/tags/list", challenge("http://a.example"))],
-            "  received http://a.example/…?…\n",
-        ),
-        (
-            versions(),
-            vec![
-                (
-                    "/tags/list",
-                    Fault::Answer(list().header("link", &format!("<{}>", location()))),
-                ),
-                refusal(),
-            ],
-            "  from http://[REGISTRY]/v2/acme/…\n",
-        ),
-        (
-            versions(),
-            vec![(
-                "/tags/list",
-                Fault::Answer(list().header("link", &format!("<http://a.example/{IN_URLS}>"))),
-            )],
-            "  received http://a.example/…\n",
-        ),
-        (
-            push,
-            vec![
-                ("/tags/list", Fault::Answer(list())),
-                ("/manifests/", absent()),
-                ("/blobs/sha256", absent()),
-                ("/uploads/", Fault::Answer(begun)),
-                refusal(),
-            ],
-            "  from http://[REGISTRY]/v2/acme/…?…\n",
+            linked(&format!("http://a.example/{IN_URLS}")),
+            "received http://a.example/…",
         ),
     ] {
-        let said = said(&arguments, faults);
-        assert!(said.contains(shown), "{said}");
+        let said = said(&versions(), [("/tags/list", fault), refusal()]);
+        assert!(said.contains(&format!("  {shown}\n")), "{said}");
     }
+    let begun = Answer::new(202).header("location", &location);
+    let faults = [
+        ("/tags/list", Fault::Answer(list())),
+        ("/manifests/", absent()),
+        ("/blobs/sha256", absent()),
+        ("/uploads/", Fault::Answer(begun)),
+        refusal(),
+    ];
+    let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
+    let said = said(&push, faults);
+    assert!(
+        said.contains("  from http://[REGISTRY]/v2/acme/…?…\n"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -15,14 +15,13 @@ fn reads_the_index(seen: &Seen) -> bool {
 /// A registry with a version that was replaced, and the index of before.
 fn replaced(pusher: &Pusher) -> (Registry, Manifest) {
     let registry = Registry::plain();
-    pusher.push(&registry, &[]).succeeds();
+    pusher.push(&registry, "").succeeds();
     let old = registry.repository(NAME, |repository| {
         let digest = repository.resolve("1.0.0").unwrap();
         repository.manifests[&digest].clone()
     });
-    pusher
-        .push_from("other", &registry, &["--existing", "replace"])
-        .succeeds();
+    let replaced = pusher.push_from("other", &registry, "--existing replace");
+    replaced.succeeds();
     registry.forget();
     (registry, old)
 }
@@ -40,45 +39,23 @@ fn answer(index: &Manifest) -> Fault {
     Fault::Answer(answer.body(index.bytes.clone()))
 }
 
-/// What reads a version, with the option for the store.
-const READERS: [(&[&str], &str); 6] = [
-    (&["inspect", "acme/demo@1.0.0"], "--from"),
-    (&["verify", "acme/demo"], "--from"),
-    (
-        &[
-            "install",
-            "acme/demo@1.0.0",
-            "--platform",
-            PLATFORM,
-            "--into",
-            "mirror",
-        ],
-        "--from",
-    ),
-    (
-        &["copy", "acme/demo@1.0.0", "--to", "oci-layout:copied"],
-        "--from",
-    ),
-    (
-        &[
-            "copy",
-            "acme/demo@1.0.0",
-            "--to",
-            "oci-layout:some",
-            "--rebuild-index",
-        ],
-        "--from",
-    ),
-    (&["site", "public", "acme/demo"], "--from"),
+/// What reads a version.
+const READERS: [&str; 6] = [
+    "inspect acme/demo@1.0.0 --from STORE",
+    "verify acme/demo --from STORE",
+    "install acme/demo@1.0.0 --platform linux_amd64 --into mirror --from STORE",
+    "copy acme/demo@1.0.0 --to oci-layout:copied --from STORE",
+    "copy acme/demo@1.0.0 --to oci-layout:some --rebuild-index --from STORE",
+    "site public acme/demo --from STORE",
 ];
 
 #[test]
 fn readers_look_again_at_a_version_that_is_being_replaced() {
     let pusher = pusher();
     let (registry, old) = replaced(&pusher);
-    for (arguments, option) in READERS {
+    for line in READERS {
         registry.fault(1, reads_the_index, answer(&old));
-        pusher.run(&registry, arguments, option).succeeds();
+        pusher.run(&registry, line).succeeds();
     }
     // Some registries delete what the old index refers to.
     registry.repository(NAME, |repository| {
@@ -95,9 +72,9 @@ fn readers_look_again_at_a_version_that_is_being_replaced() {
     for directory in ["mirror", "copied", "some", "public"] {
         std::fs::remove_dir_all(pusher.scene.path(directory)).unwrap();
     }
-    for (arguments, option) in READERS {
+    for line in READERS {
         registry.fault(1, reads_the_index, answer(&old));
-        pusher.run(&registry, arguments, option).succeeds();
+        pusher.run(&registry, line).succeeds();
     }
 }
 
@@ -106,9 +83,8 @@ fn a_version_that_stays_half_replaced_is_refused() {
     let pusher = pusher();
     let (registry, old) = replaced(&pusher);
     registry.always(reads_the_index, answer(&old));
-    let run = pusher.run(&registry, &["inspect", "acme/demo@1.0.0"], "--from");
-    run.exits(3)
-        .says("error registry.opentofu.org/acme/demo 1.0.0");
+    let run = pusher.run(&registry, READERS[0]).exits(3);
+    run.says("error registry.opentofu.org/acme/demo 1.0.0");
     assert_eq!(registry.count(reads_the_index), 5);
 }
 
@@ -118,12 +94,12 @@ fn only_the_first_damaged_versions_are_waited_for() {
     const DAMAGED: usize = 40;
     let pusher = pusher();
     let registry = Registry::plain();
-    pusher.push(&registry, &[]).succeeds();
+    pusher.push(&registry, "").succeeds();
     for patch in 1..=DAMAGED {
         let version = format!("1.0.{patch}");
         let folder = format!("dist-{patch}");
         pusher.release(&folder, &version, &[PLATFORM]);
-        pusher.push_from(&folder, &registry, &[]).succeeds();
+        pusher.push_from(&folder, &registry, "").succeeds();
     }
     let good = registry.repository(NAME, |repository| repository.resolve("1.0.0").unwrap());
     registry.repository(NAME, |repository| {
@@ -134,8 +110,8 @@ fn only_the_first_damaged_versions_are_waited_for() {
         repository.manifests.retain(|digest, _| stays(digest));
     });
     registry.forget();
-    let verify = ["verify", "acme/demo", "--key", "acme.asc"];
-    pusher.run(&registry, &verify, "--from").exits(1);
+    let verify = "verify acme/demo --key acme.asc --from STORE";
+    pusher.run(&registry, verify).exits(1);
     let looks = registry.count(|seen| {
         seen.method == "GET" && seen.path.contains("/manifests/sha256:") && seen.status == Some(404)
     });

@@ -5,11 +5,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD_NO_PAD;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 
-use super::{User, name_at, start};
+use super::{User, name_at, setup, start};
 use crate::support::registry::access::{IDENTITY, PASSWORD};
-use crate::support::registry::{Door, Fault, Personality, Registry, Setup, matching};
+use crate::support::registry::{Door, Fault, Personality, Quirks, Registry, matching};
 use crate::support::signer::Signer;
 
 /// Mirroring, with secrets on both sides.
@@ -20,15 +20,17 @@ const WRONG: &str = "wrong-but-still-a-secret";
 
 /// The secrets that must not be in any output.
 fn secrets(user: &str) -> Vec<String> {
-    let mut secrets = vec![
-        "signature=".to_owned(),
-        "_state=".to_owned(),
-        "scope=".to_owned(),
-        "Basic ".to_owned(),
-        "Bearer ".to_owned(),
-        "token-1".to_owned(),
-        "token-2".to_owned(),
-    ];
+    let mut secrets = [
+        "signature=",
+        "_state=",
+        "scope=",
+        "Basic ",
+        "Bearer ",
+        "token-1",
+        "token-2",
+    ]
+    .map(str::to_owned)
+    .to_vec();
     for secret in [PASSWORD, IDENTITY, WRONG] {
         secrets.extend(forms(user, secret));
     }
@@ -99,6 +101,11 @@ fn run_all(user: &User, name: &str) -> String {
     said
 }
 
+/// Makes URLs of uploads and blobs carry secrets.
+fn shows_secrets(quirks: &mut Quirks) {
+    (quirks.upload_state, quirks.blobs_elsewhere) = (true, true);
+}
+
 fn registry(personality: Personality) -> (Registry, User) {
     let registry = start(personality);
     let user = User::of(&registry, name_at(personality));
@@ -115,15 +122,8 @@ fn secrets_stay_hidden_in_successful_runs() {
         (Personality::Hub, true),
         (Personality::Gar, false),
     ] {
-        let registry = Setup::of(personality)
-            .quirks(|quirks| {
-                quirks.upload_state = true;
-                quirks.blobs_elsewhere = true;
-            })
-            .create("acme")
-            .create("acme/demo")
-            .create("acme/demo/demo")
-            .start();
+        let setup = setup(personality);
+        let registry = setup.quirks(shows_secrets).start();
         let mut user = User::of(&registry, name_at(personality));
         if identity {
             user = user.identity();
@@ -147,7 +147,7 @@ fn secrets_stay_hidden_when_the_password_is_wrong() {
         let (registry, user) = registry(personality);
         let auth = user.authfile();
         let pair = |secret: &str| format!("{}:{secret}", registry.user().unwrap());
-        let encode = |text: String| base64::engine::general_purpose::STANDARD.encode(text);
+        let encode = |text: String| STANDARD.encode(text);
         let wrong = auth.replace(&encode(pair(PASSWORD)), &encode(pair(WRONG)));
         assert_ne!(auth, wrong);
         std::fs::write(user.path("auth.json"), wrong).unwrap();
@@ -167,23 +167,17 @@ fn secrets_of_a_helper_stay_hidden() {
         "auths": {format!("{}/{}", user.host, user.name): {"auth": "###"}},
     });
     std::fs::write(user.path(".docker/config.json"), config.to_string()).unwrap();
+    let answer = format!("{{\"Username\":\"{name}\",\"Secret\":\"{PASSWORD}\"}}");
+    let broken = format!("{{\"Username\":\"{name}\",{PASSWORD}");
     for (script, works) in [
+        (format!("echo '{PASSWORD}' >&2\necho '{answer}'"), true),
         (
-            format!(
-                "#!/bin/sh\necho '{PASSWORD}' >&2\necho '{{\"Username\":\"{name}\",\"Secret\":\"{PASSWORD}\"}}'\n"
-            ),
-            true,
-        ),
-        (
-            format!("#!/bin/sh\necho '{PASSWORD}'\necho '{PASSWORD}' >&2\nexit 7\n"),
+            format!("echo '{PASSWORD}'\necho '{PASSWORD}' >&2\nexit 7"),
             false,
         ),
-        (
-            format!("#!/bin/sh\necho '{{\"Username\":\"{name}\",{PASSWORD}'\n"),
-            false,
-        ),
+        (format!("echo '{broken}'"), false),
     ] {
-        std::fs::write(user.path("script"), script).unwrap();
+        std::fs::write(user.path("script"), format!("#!/bin/sh\n{script}\n")).unwrap();
         let permissions = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(user.path("script"), permissions).unwrap();
         // Another process writes the file. If this process forked while it had the file open for writing, the system would refuse to run
@@ -196,10 +190,8 @@ fn secrets_of_a_helper_stay_hidden() {
         let said = run_all(&user, name);
         let used = "docker-credential-works, named by";
         assert_eq!(said.contains(used), works, "{said}");
-        assert!(
-            said.contains("its `auth` is not base64 of NAME:PASSWORD"),
-            "{said}"
-        );
+        let problem = "its `auth` is not base64 of NAME:PASSWORD";
+        assert!(said.contains(problem), "{said}");
     }
 }
 
@@ -238,10 +230,8 @@ fn secrets_stay_hidden_when_no_server_answers() {
     std::fs::write(user.path("auth.json"), user.authfile()).unwrap();
     let name = registry.user().unwrap().to_owned();
     drop(registry);
-    let line = format!(
-        "versions registry.example.net/acme/demo --from {}/{} --exact-repository --authfile auth.json",
-        user.host, user.name
-    );
-    let said = run(&user, &name, &line);
+    let from = format!("{}/{} --exact-repository", user.host, user.name);
+    let line = format!("versions registry.example.net/acme/demo --from {from}");
+    let said = run(&user, &name, &format!("{line} --authfile auth.json"));
     assert!(said.contains("  Retrying http"), "{said}");
 }

@@ -4,7 +4,7 @@ use futures_util::StreamExt as _;
 use tfoci::credentials::Credential;
 use tfoci::store::Lookup;
 
-use super::{User, noise, start};
+use super::{User, length, noise, start};
 use crate::support::author::Author;
 use crate::support::dice::Dice;
 use crate::support::registry::answer::Answer;
@@ -51,8 +51,7 @@ pub(super) fn run(registry: &Registry, user: &User, arguments: &str) -> Run {
     let arguments =
         format!("{arguments} --exact-repository --authfile auth.json --plain-http 127.0.0.1")
             .replace("STORE", &format!("{host}/acme/demo"));
-    let arguments: Vec<&str> = arguments.split(' ').collect();
-    let mut run = author.tfoci(&arguments);
+    let mut run = author.line(arguments);
     let (_, other) = registry.doors().elsewhere.split_once("://").unwrap();
     for text in [&mut run.stdout, &mut run.stderr] {
         *text = text.replace(host, "[REGISTRY]").replace(other, "[OTHER]");
@@ -69,19 +68,9 @@ fn assert_untouched(registry: &Registry) {
 
 #[tokio::test]
 async fn a_redirect_target_cannot_request_the_password() {
-    for (path, arguments, what, of) in [
-        (
-            "/tags/list",
-            "versions",
-            "list of tags",
-            PROVIDER.to_owned(),
-        ),
-        (
-            "/manifests/1.0.0",
-            "inspect",
-            "manifest",
-            format!("{PROVIDER} 1.0.0"),
-        ),
+    for (path, command, version, what) in [
+        ("/tags/list", "versions", "", "list of tags"),
+        ("/manifests/1.0.0", "inspect", "@1.0.0", "manifest"),
     ] {
         for status in [401, 403] {
             let (registry, user) = filled().await;
@@ -90,13 +79,9 @@ async fn a_redirect_target_cannot_request_the_password() {
             let mut answer = trap(&registry);
             answer.status = status;
             registry.always(elsewhere, Fault::Answer(answer));
-            let version = if what == "list of tags" { "" } else { "@1.0.0" };
-            let told = run(
-                &registry,
-                &user,
-                &format!("{arguments} {PROVIDER}{version} --from STORE"),
-            );
-            told.exits(1).says(&format!(
+            let line = format!("{command} {PROVIDER}{version} --from STORE");
+            let of = format!("{PROVIDER}{}", version.replace('@', " "));
+            run(&registry, &user, &line).exits(1).says(&format!(
                 "error {of} [REGISTRY]/acme/demo {what} registry [REGISTRY] tried no http://[OTHER]/storage {status} UNAUTHORIZED"
             ));
             assert_untouched(&registry);
@@ -109,10 +94,8 @@ async fn an_upload_host_cannot_request_the_password() {
     let registry = start(Personality::Quay);
     let user = User::of(&registry, "acme/demo");
     let target = format!("{}/upload", registry.doors().elsewhere);
-    registry.always(
-        matching("POST", "/uploads/"),
-        Fault::with("location", target),
-    );
+    let posts = matching("POST", "/uploads/");
+    registry.always(posts, Fault::with("location", target));
     registry.always(elsewhere, Fault::Answer(trap(&registry)));
     let push = format!("push dist --provider {PROVIDER} --key acme.asc --to STORE");
     let told = run(&registry, &user, &push).exits(1);
@@ -152,32 +135,19 @@ async fn a_token_server_that_refuses_is_named() {
 
 #[tokio::test]
 async fn an_upload_host_cannot_choose_what_is_written_to_the_registry() {
-    let registry = Setup::of(Personality::Quay)
-        .create("acme")
-        .quirks(|quirks| quirks.uploads_elsewhere = true)
-        .start();
-    registry.always(
-        |seen| {
-            seen.method == "PUT"
-                && seen.body == 0
-                && seen.header("content-length") != Some("0")
-                && seen.path.contains("/uploads/")
-        },
-        Fault::status(413),
-    );
+    let setup = Setup::of(Personality::Quay);
+    let setup = setup.quirks(|quirks| quirks.uploads_elsewhere = true);
+    let registry = setup.start();
+    let whole = |seen: &Seen| seen.method == "PUT" && length(seen) > 0;
+    registry.always(whole, Fault::status(413));
     let victim = registry.url("/v2/acme/victim/manifests/latest");
-    registry.always(
-        |seen| elsewhere(seen) && seen.method == "PATCH",
-        Fault::with("location", victim),
-    );
+    let chunk = |seen: &Seen| elsewhere(seen) && seen.method == "PATCH";
+    registry.always(chunk, Fault::with("location", victim));
     let user = User::of(&registry, "acme/demo");
     let destination = user.destination();
     let blob = tfoci::blob::Memory::new(noise(200 << 10));
     let _fails_or_not = destination.put_blob(&blob, Lookup::First).await;
-    assert_ne!(
-        registry.count(|seen| elsewhere(seen) && seen.method == "PATCH"),
-        0
-    );
+    assert_ne!(registry.count(chunk), 0);
     assert_eq!(registry.count(|seen| seen.path.contains("victim")), 0);
     registry.assert_no_leaks();
 }
@@ -205,10 +175,8 @@ fn urls_named_by_a_registry_never_lead_to_a_private_address() {
             ("GET", "/tags/list", Fault::Answer(challenge), &versions),
             ("POST", "/uploads/", Fault::with("location", &*url), &push),
         ] {
-            let registry = Setup::of(Personality::Quay)
-                .create("acme")
-                .host("registry.example.net")
-                .start();
+            let setup = Setup::of(Personality::Quay);
+            let registry = setup.host("registry.example.net").start();
             registry.always(matching(method, path), fault);
             let user = User::of(&registry, "acme/demo");
             let more = format!("{arguments} --plain-http registry.example.net");
@@ -276,12 +244,12 @@ fn hostile(dice: &mut Dice, registry: &Registry, is_stranger: bool) -> Answer {
 /// Commands against a registry where some answers are hostile, and others are its own.
 async fn journey(seed: u64) {
     let mut dice = Dice::new(seed);
-    let personality = [
-        Personality::Quay,
-        Personality::Hub,
-        Personality::Ecr,
-        Personality::Acr,
-    ][dice.roll(4)];
+    let personality = match dice.roll(4) {
+        0 => Personality::Quay,
+        1 => Personality::Hub,
+        2 => Personality::Ecr,
+        _ => Personality::Acr,
+    };
     let registry = start(personality);
     let mut user = User::of(&registry, "acme/demo");
     if personality == Personality::Hub && dice.roll(2) == 0 {
@@ -295,18 +263,12 @@ async fn journey(seed: u64) {
     for number in 1..=40 {
         if dice.roll(6) == 0 {
             let own = |seen: &Seen| seen.door == Door::Front && seen.path != "/token";
-            registry.fault(
-                number,
-                own,
-                Fault::Answer(hostile(&mut dice, &registry, false)),
-            );
+            let answer = Fault::Answer(hostile(&mut dice, &registry, false));
+            registry.fault(number, own, answer);
         }
         let stranger = |seen: &Seen| seen.door != Door::Front && seen.path != "/token";
-        registry.fault(
-            number,
-            stranger,
-            Fault::Answer(hostile(&mut dice, &registry, true)),
-        );
+        let answer = Fault::Answer(hostile(&mut dice, &registry, true));
+        registry.fault(number, stranger, answer);
     }
     match filled && dice.roll(2) == 0 {
         true => drop(user.install().await),
@@ -328,8 +290,6 @@ fn taints(seen: &Seen) -> bool {
 #[tokio::test]
 async fn hostile_answers_obtain_no_secret() {
     let journeys = futures_util::stream::iter(0..SEEDS).map(journey);
-    journeys
-        .buffer_unordered(ABREAST)
-        .collect::<Vec<()>>()
-        .await;
+    let done: Vec<()> = journeys.buffer_unordered(ABREAST).collect().await;
+    assert_eq!(done.len() as u64, SEEDS);
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use tfoci::event::{Event, Reporter};
-use tfoci::http::{Http, Payload, Request, Settings, Timeouts};
+use tfoci::http::{Http, Payload, Request, Timeouts};
 use tfoci::oci::Repository;
 use tfoci::release::Expected;
 
-use super::{User, start};
+use super::reading::large;
+use super::{User, rule, start};
 use tfoci::store::{Lookup, RepoMut};
 
 use crate::support::registry::answer::{Answer, End};
@@ -19,15 +20,18 @@ use crate::support::registry::{Fault, Personality, Registry, Seen, matching};
 const NEVER: Duration = Duration::from_secs(300);
 
 /// A user with short timeouts.
-fn hasty(user: User) -> User {
-    let mut user = user;
-    user.settings.timeouts = Timeouts {
+fn hasty(mut user: User) -> User {
+    user.settings.timeouts = hasty_limits();
+    user
+}
+
+fn hasty_limits() -> Timeouts {
+    Timeouts {
         answer: Duration::from_millis(300),
         stall: Duration::from_millis(300),
         document: Duration::from_millis(1500),
         ..Timeouts::default()
-    };
-    user
+    }
 }
 
 /// Limits of which only the stall timeout can end a request.
@@ -69,39 +73,36 @@ async fn a_stalled_download_is_resumed_at_its_offset() {
     let user = hasty(User::of(&registry, "acme/demo"));
     user.push().await.unwrap();
     let large = |seen: &Seen| seen.method == "GET" && seen.path.contains("/blobs/");
-    registry.always(
-        move |seen| large(seen) && seen.header("range").is_none(),
-        Fault::stall_body(40_000),
-    );
+    let whole = move |seen: &Seen| large(seen) && seen.header("range").is_none();
+    registry.always(whole, Fault::stall_body(40_000));
     user.install().await.unwrap();
     user.assert_installed();
-    assert_ne!(
-        registry.count(|seen| large(seen) && seen.header("range").is_some()),
-        0
-    );
+    let resumed = registry.count(|seen| large(seen) && seen.header("range").is_some());
+    assert_ne!(resumed, 0);
 }
 
 #[tokio::test]
 async fn an_unanswered_request_is_reported_with_its_host_and_timeout() {
     let registry = start(Personality::Plain);
     registry.always(|_| true, Fault::Stall);
-    let settings = hasty(User::of(&registry, "acme/demo")).settings;
-    let http = Http::new(settings);
-    let base = http.base(registry.host()).unwrap();
-    let url = base.join("v2/?token=hunter2").unwrap();
-    let request = Request::new(reqwest::Method::GET, url, &base).whole(1);
-    let error = http.send(request).await.unwrap_err();
-    let facts = format!(" 0.3 seconds\n  at {base}v2/?…");
-    assert!(error.to_string().ends_with(&facts), "{error}");
+    let said = read(&registry, "v2/?token=hunter2", hasty_limits()).await;
+    let facts = " 0.3 seconds\n  at http://HOST/v2/?…";
+    assert!(said.ends_with(facts), "{said}");
 }
 
-/// Reads a document of the registry without retries. Returns the error.
-async fn read(registry: &Registry, path: &str, timeouts: Timeouts) -> String {
+/// A request to a registry.
+fn get(registry: &Registry, path: &str, timeouts: Timeouts) -> (Http, Request) {
     let mut settings = User::of(registry, "acme/demo").settings;
     settings.timeouts = timeouts;
     let http = Http::new(settings);
     let base = http.base(registry.host()).unwrap();
     let request = Request::new(reqwest::Method::GET, base.join(path).unwrap(), &base);
+    (http, request)
+}
+
+/// Reads a document of the registry without retries. Returns the error.
+async fn read(registry: &Registry, path: &str, timeouts: Timeouts) -> String {
+    let (http, request) = get(registry, path, timeouts);
     match http.send(request.whole(64 << 20)).await {
         Ok(answer) => format!("{} bytes", answer.body().len()),
         Err(error) => error.to_string().replace(registry.host(), "HOST"),
@@ -170,13 +171,8 @@ async fn redirects_and_slow_headers_count_towards_the_document_timeout() {
     assert!(said.ends_with(facts), "{said}");
     assert!(registry.seen().len() < 10);
     // So do those that lead to a package.
-    let mut settings = User::of(&registry, "acme/demo").settings;
-    settings.timeouts = documents();
-    let http = Http::new(settings);
-    let base = http.base(registry.host()).unwrap();
-    let url = base.join("v2/acme/demo/blobs/x").unwrap();
-    let request = Request::new(reqwest::Method::GET, url, &base).streaming();
-    let error = http.send(request).await.unwrap_err();
+    let (http, request) = get(&registry, "v2/acme/demo/blobs/x", documents());
+    let error = http.send(request.streaming()).await.unwrap_err();
     assert!(!error.is_transient(), "{error}");
 }
 
@@ -191,8 +187,7 @@ async fn a_long_retry_after_ends_the_requests_of_the_run() {
         registry.always(|_| true, Fault::too_many_requests(retry_after));
         let user = User::of(&registry, "acme/demo");
         let destination = user.destination();
-        let error = destination.tags().await;
-        let text = error.unwrap_err().to_string();
+        let text = destination.tags().await.unwrap_err().to_string();
         assert!(text.contains("answered 429"), "{text}");
         assert_eq!(registry.seen().len(), 1, "{retry_after}");
     }
@@ -207,8 +202,7 @@ async fn an_endless_error_body_is_not_read_to_its_end() {
     registry.always(|_| true, Fault::Answer(refusal));
     let user = hasty(User::of(&registry, "acme/demo"));
     let destination = user.destination();
-    let error = destination.tags().await;
-    let text = error.unwrap_err().to_string();
+    let text = destination.tags().await.unwrap_err().to_string();
     assert!(text.contains("answered 400"), "{text}");
 }
 
@@ -222,18 +216,11 @@ async fn a_package_that_arrives_too_slowly_fails() {
     registry.always(is_part, Fault::drip_body(100, Duration::from_millis(30)));
     let mut user = hasty(user);
     user.settings.timeouts.stall = Duration::from_millis(100);
-    let blob = registry.repository("acme/demo", |repository| {
-        let mut blobs = repository.blobs.values();
-        blobs
-            .find(|bytes| bytes.len() > super::LARGE)
-            .unwrap()
-            .clone()
-    });
+    let (_, blob) = large(&registry, &user);
     let destination = user.destination();
     let source = destination.blob(Expected::of(&blob));
     let read = tfoci::blob::proven(&source).await.unwrap();
-    let error = read.collect(1 << 30).await.unwrap_err();
-    let text = error.to_string();
+    let text = read.collect(1 << 30).await.unwrap_err().to_string();
     assert!(text.contains("64 KiB"), "{text}");
     assert_eq!(registry.count(is_part), 6);
 }
@@ -311,17 +298,14 @@ async fn requests_are_counted_and_share_few_connections() {
     let user = User::of(&registry, "acme/demo");
     let http = Http::new(user.settings.clone());
     let destination = user.destination_through(http.clone());
-    user.push_to(&destination).await.unwrap();
+    user.push_as(rule(), &destination).await.unwrap();
     let tokens = registry.count(|seen| seen.path == "/token");
     assert_ne!(tokens, 0);
     let all = registry.seen().len() - tokens;
     assert_eq!(http.requests(), all as u64);
 
     registry.forget();
-    let http = Http::new(Settings {
-        plain: user.settings.plain.clone(),
-        ..Settings::default()
-    });
+    let http = Http::new(user.settings.clone());
     let base = http.base(registry.host()).unwrap();
     let many = (0..100).map(|_| {
         let request = Request::new(reqwest::Method::GET, base.join("v2/").unwrap(), &base);
@@ -345,14 +329,10 @@ async fn a_copy_within_a_host_does_not_deadlock_on_its_permits() {
     // Two separate handles of one host, so nothing is mounted, and one permit in each direction.
     let from = user.destination_through(http.clone());
     let to = user.store_through(http);
-    let largest = registry.repository(&user.name, |repository| {
-        let blobs = repository.blobs.values();
-        blobs.max_by_key(|bytes| bytes.len()).unwrap().clone()
-    });
+    let (digest, largest) = large(&registry, &user);
     let expected = Expected::of(&largest);
-    let path = expected.digest.to_string();
     for nth in [1, 3] {
-        registry.fault(nth, matching("GET", &path), Fault::cut_body(40_000));
+        registry.fault(nth, matching("GET", &digest), Fault::cut_body(40_000));
     }
     let copies = (0..8).map(|n| {
         let name = format!("{}/copies/n{n}", registry.host());
@@ -367,9 +347,8 @@ async fn a_copy_within_a_host_does_not_deadlock_on_its_permits() {
     let done = tokio::time::timeout(Duration::from_secs(60), all).await;
     assert_eq!(done.unwrap().len(), 8);
     for n in 0..8 {
-        let there = registry.repository(&format!("copies/n{n}"), |copy| {
-            copy.blobs.values().any(|bytes| *bytes == largest)
-        });
+        let name = format!("copies/n{n}");
+        let there = registry.repository(&name, |copy| copy.blobs.contains_key(&digest));
         assert!(there, "{n}");
     }
 }

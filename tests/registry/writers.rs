@@ -15,6 +15,12 @@ use crate::support::server::gate::Gate;
 use crate::support::wait::wait;
 
 const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "windows_amd64"];
+/// The options for each of them.
+const ONLY: [&str; 3] = [
+    "--platform darwin_arm64",
+    "--platform linux_amd64",
+    "--platform windows_amd64",
+];
 const ROUNDS: usize = 6;
 
 fn moves_the_tag(seen: &Seen) -> bool {
@@ -27,16 +33,14 @@ fn round(etags: Etags) {
         .quirks(|quirks| quirks.etags = etags)
         .start();
     let pusher = Pusher::new(&PLATFORMS);
-    pusher
-        .push(&registry, &["--platform", PLATFORMS[0]])
-        .succeeds();
+    pusher.push(&registry, ONLY[0]).succeeds();
     registry.forget();
     let both = Arc::new(Barrier::new(2));
     for nth in [1, 2] {
         registry.fault(nth, moves_the_tag, Fault::Together(Arc::clone(&both)));
     }
-    let writers = PLATFORMS[1..].iter().map(|platform| {
-        let mut command = pusher.command(&registry, &["--platform", platform]);
+    let writers = ONLY[1..].iter().map(|only| {
+        let mut command = pusher.command("dist", &registry, only);
         command.spawn().unwrap()
     });
     for mut writer in writers.collect::<Vec<_>>() {
@@ -69,12 +73,10 @@ fn a_late_writer_learns_of_the_conflict_from_the_registry() {
 /// A registry that other jobs keep busy may hold up their requests for a second.
 #[test]
 fn a_writer_of_a_part_of_a_version_looks_again_after_two_seconds() {
-    let registry = Setup::of(Personality::Plain).start();
+    let registry = Registry::plain();
     let pusher = Pusher::new(&PLATFORMS);
     let begun = Instant::now();
-    pusher
-        .push(&registry, &["--platform", PLATFORMS[0]])
-        .succeeds();
+    pusher.push(&registry, ONLY[0]).succeeds();
     assert!(begun.elapsed() >= Duration::from_secs(2));
 }
 
@@ -83,21 +85,17 @@ fn a_writer_of_a_part_of_a_version_looks_again_after_two_seconds() {
 fn a_part_that_was_deleted_with_a_moved_index_is_looked_up_again() {
     let reads_a_manifest =
         |seen: &Seen| seen.method == "GET" && seen.path.contains("/manifests/sha256:");
-    let registry = Setup::of(Personality::Plain).start();
+    let registry = Registry::plain();
     let pusher = Pusher::new(&PLATFORMS);
-    pusher
-        .push(&registry, &["--platform", PLATFORMS[0]])
-        .succeeds();
+    pusher.push(&registry, ONLY[0]).succeeds();
     let absent = || Answer::error(404, "MANIFEST_UNKNOWN", "manifest unknown");
     registry.forget();
     registry.fault(1, reads_a_manifest, Fault::Answer(absent()));
-    pusher
-        .push(&registry, &["--platform", PLATFORMS[1]])
-        .succeeds();
+    pusher.push(&registry, ONLY[1]).succeeds();
     assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS[..2]);
     // What is missing again is lost.
     registry.always(reads_a_manifest, Fault::Answer(absent()));
-    let run = pusher.push(&registry, &["--platform", PLATFORMS[2]]);
+    let run = pusher.push(&registry, ONLY[2]);
     run.exits(1).tells(" is missing\n");
     assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS[..2]);
 }
@@ -105,27 +103,23 @@ fn a_part_that_was_deleted_with_a_moved_index_is_looked_up_again() {
 /// zot deletes the manifest of a platform when another writer moves the tag to an index without it, and accepts a later index that lists it again.
 #[test]
 fn a_platform_that_the_registry_deleted_is_written_again() {
-    let registry = Setup::of(Personality::Plain).start();
+    let registry = Registry::plain();
     let pusher = Pusher::new(&PLATFORMS);
-    pusher.push(&registry, &[]).succeeds();
+    pusher.push(&registry, "").succeeds();
     let parts = platform_manifests(&registry);
     assert_eq!(parts.len(), PLATFORMS.len());
     let deletes = || registry.repository(NAME, |all| all.manifests.remove(&parts[0]));
     let is_whole = || registry.repository(NAME, |all| all.manifests.contains_key(&parts[0]));
 
     deletes();
-    pusher.push(&registry, &[]).succeeds().tells("   Updated ");
+    pusher.push(&registry, "").succeeds().tells("   Updated ");
     assert!(is_whole());
 
     // Each job of a matrix writes its own platform.
     deletes();
-    pusher
-        .push(&registry, &["--platform", PLATFORMS[1]])
-        .succeeds();
+    pusher.push(&registry, ONLY[1]).succeeds();
     assert!(!is_whole());
-    pusher
-        .push(&registry, &["--platform", PLATFORMS[0]])
-        .succeeds();
+    pusher.push(&registry, ONLY[0]).succeeds();
     assert!(is_whole());
 }
 
@@ -140,9 +134,7 @@ fn held_beside_another(registry: &Registry, held: &mut Command, another: impl Fn
     thread::scope(|scope| {
         scope.spawn(|| {
             let has_moved = || registry.count(moves_the_tag) == 2;
-            wait(has_moved, || {
-                "the other writer does not move the tag".to_owned()
-            });
+            wait(has_moved, || "the other does not move it".to_owned());
             gate.open("first");
         });
         another().succeeds();
@@ -153,30 +145,30 @@ fn held_beside_another(registry: &Registry, held: &mut Command, another: impl Fn
 /// Both tags of a version have to be those of one release.
 #[test]
 fn two_replacements_at_once_leave_one_of_them() {
-    let registry = Setup::of(Personality::Plain).start();
+    let registry = Registry::plain();
     let pusher = Pusher::new(&PLATFORMS);
-    pusher.push(&registry, &[]).succeeds();
+    pusher.push(&registry, "").succeeds();
     for (folder, content) in [("other", b"other"), ("third", b"third")] {
         let files: &[(&str, &[u8])] = &[("terraform-provider-demo_v1.0.0", content)];
         let release = ReleaseFolder::new("demo", "1.0.0").package(PLATFORMS[1], files);
         release.write(&pusher.scene.path(folder));
     }
-    let replace = ["--existing", "replace"];
-    let mut held = pusher.command_from("other", &registry, &replace);
+    let replace = "--existing replace";
+    let mut held = pusher.command("other", &registry, replace);
     held_beside_another(&registry, &mut held, || {
-        pusher.push_from("third", &registry, &replace)
+        pusher.push_from("third", &registry, replace)
     });
-    let inspect = ["inspect", "acme/demo@1.0.0", "--key", "acme.asc"];
-    pusher.run(&registry, &inspect, "--from").succeeds();
+    let inspect = "inspect acme/demo@1.0.0 --key acme.asc --from STORE";
+    pusher.run(&registry, inspect).succeeds();
 }
 
 /// The job of one platform has stored the evidence, and moves the version's tag after another job has pushed all.
 #[test]
 fn a_push_of_everything_beside_that_of_a_part_loses_nothing() {
-    let registry = Setup::of(Personality::Plain).start();
+    let registry = Registry::plain();
     let pusher = Pusher::new(&PLATFORMS);
-    let mut held = pusher.command(&registry, &["--platform", PLATFORMS[1]]);
-    held_beside_another(&registry, &mut held, || pusher.push(&registry, &[]));
+    let mut held = pusher.command("dist", &registry, ONLY[1]);
+    held_beside_another(&registry, &mut held, || pusher.push(&registry, ""));
     assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS);
 }
 
@@ -192,7 +184,7 @@ fn platform_manifests(registry: &Registry) -> Vec<String> {
 /// docker-registry writes the link to a blob anew if another writer stores it, and does not know the blob meanwhile.
 #[test]
 fn a_blob_that_is_unknown_for_a_moment_does_not_stop_a_writer() {
-    let registry = Setup::of(Personality::Plain).start();
+    let registry = Registry::plain();
     let pusher = Pusher::new(&PLATFORMS);
     let writes_a_manifest =
         |seen: &Seen| seen.method == "PUT" && seen.path.contains("/manifests/sha256:");
@@ -200,12 +192,12 @@ fn a_blob_that_is_unknown_for_a_moment_does_not_stop_a_writer() {
     for nth in [1, 2] {
         registry.fault(nth, writes_a_manifest, Fault::Answer(unknown()));
     }
-    pusher.push(&registry, &[]).succeeds();
+    pusher.push(&registry, "").succeeds();
     assert_eq!(registry.platforms(NAME, "1.0.0"), PLATFORMS);
     // What stays unknown is an error.
-    let registry = Setup::of(Personality::Plain).start();
+    let registry = Registry::plain();
     registry.always(writes_a_manifest, Fault::Answer(unknown()));
-    let run = pusher.push(&registry, &[]).exits(1);
+    let run = pusher.push(&registry, "").exits(1);
     run.tells("blob unknown to registry");
     assert_eq!(registry.tags(NAME), []);
 }

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
@@ -194,11 +194,6 @@ impl Foreign {
             .arg(config);
         let output = collector.output().unwrap();
         assert!(output.status.success(), "{output:?}");
-    }
-
-    /// The directory of its storage.
-    pub fn storage(&self) -> PathBuf {
-        self.directory.path().join("storage")
     }
 }
 

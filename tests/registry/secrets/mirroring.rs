@@ -1,6 +1,6 @@
-use super::{WRONG, forms, name_at, secrets};
+use super::{WRONG, forms, secrets, shows_secrets};
 use crate::support::origin::{self, Origin, Provider, SECRET, asks, lie};
-use crate::support::registry::{Fault, Personality, Registry, Setup, matching};
+use crate::support::registry::{Fault, Personality, Registry, Seen, Setup, matching};
 use crate::support::scene::{Run, Scene};
 
 /// The token that the origin requires.
@@ -35,14 +35,8 @@ impl MirrorScene {
             .package_login("robot", LOGIN)
             .signed_urls()
             .start();
-        let registry = Setup::of(Personality::Harbor)
-            .quirks(|quirks| {
-                quirks.upload_state = true;
-                quirks.blobs_elsewhere = true;
-            })
-            .create("acme")
-            .create(name_at(Personality::Harbor))
-            .start();
+        let setup = Setup::of(Personality::Harbor).create("acme");
+        let registry = setup.quirks(shows_secrets).start();
         let scene = Scene::new()
             .env("TF_REGISTRY_DISCOVERY_RETRY", "1")
             .env("TF_PROVIDER_DOWNLOAD_RETRY", "1");
@@ -72,29 +66,26 @@ impl MirrorScene {
     }
 
     /// Mirrors with every output format, and searches the output for secrets.
-    fn mirror(&self, arguments: &[&str]) -> [Run; 2] {
+    fn mirror(&self, arguments: &str) -> [Run; 2] {
         ["text", "json"].map(|format| {
             let to = format!("{}/{{namespace}}/{{type}}", self.registry.host());
-            let known = format!(
-                "mirror --to {to} -vv --ca-file ca.pem --authfile auth.json --plain-http 127.0.0.1 --format {format}"
-            );
-            let known = known.split(' ').chain(arguments.iter().copied());
-            let run = self.scene.tfoci(known);
+            let more = "--ca-file ca.pem --authfile auth.json --plain-http 127.0.0.1 -vv";
+            let line = format!("mirror {arguments} --to {to} {more} --format {format}");
+            let run = self.scene.line(line);
             let user = self.registry.user().unwrap();
             let mut wanted = secrets(user);
             wanted.extend([SECRET, SLIP].map(str::to_owned));
             for secret in [TOKEN, OTHER, LOGIN] {
                 wanted.extend(forms("robot", secret));
             }
-            wanted
-                .into_iter()
-                .fold(run, |run, secret| run.hides(&secret))
+            let wanted = wanted.iter();
+            wanted.fold(run, |run, secret| run.hides(secret))
         })
     }
 
-    fn demo(&self, more: &[&str]) -> [Run; 2] {
+    fn demo(&self, more: &str) -> [Run; 2] {
         let address = self.origin.address("acme/demo");
-        self.mirror(&[&[address.as_str()], more].concat())
+        self.mirror(&format!("{address} {more}"))
     }
 }
 
@@ -106,10 +97,10 @@ fn secrets_stay_hidden_in_successful_runs() {
         (Kept::File, "Using [TMP]/.terraform.d/credentials.tfrc.json"),
     ] {
         let scene = MirrorScene::new(kept, TOKEN);
-        for planned in scene.demo(&["--dry-run"]) {
+        for planned in scene.demo("--dry-run") {
             planned.succeeds();
         }
-        let [copied, present] = scene.demo(&[]).map(Run::succeeds);
+        let [copied, present] = scene.demo("").map(Run::succeeds);
         for wanted in [
             source,
             "Using [TMP]/.netrc (machine localhost)",
@@ -117,29 +108,20 @@ fn secrets_stay_hidden_in_successful_runs() {
             "Requested GET https://localhost:",
             "linux_amd64.zip?…: 200",
         ] {
-            assert!(
-                copied.stderr.contains(wanted),
-                "{wanted}: {}",
-                copied.stderr
-            );
+            copied.tells(wanted);
         }
-        assert!(
-            present.stdout.contains("\"status\": \"present\""),
-            "{}",
-            present.stdout
-        );
+        present.shows("\"status\": \"present\"");
         // Every secret was sent.
         let seen = scene.origin.seen();
-        let sent = |secret: &str| seen.iter().any(|seen| seen.authorization() == Some(secret));
-        assert!(sent(&format!("Bearer {TOKEN}")));
-        assert!(seen.iter().any(|seen| {
-            seen.authorization()
-                .is_some_and(|text| text.starts_with("Basic "))
-        }));
-        assert!(
-            seen.iter()
-                .any(|seen| seen.parameter("X-Signature") == Some(SECRET))
-        );
+        let token = format!("Bearer {TOKEN}");
+        let sorts: [&dyn Fn(&Seen) -> bool; 3] = [
+            &|seen| seen.authorization() == Some(&token),
+            &|seen| seen.authorization().unwrap_or("").starts_with("Basic "),
+            &|seen| seen.parameter("X-Signature") == Some(SECRET),
+        ];
+        for (number, sends) in sorts.iter().enumerate() {
+            assert!(seen.iter().any(sends), "secret {number}");
+        }
         scene.origin.assert_no_leaks();
         scene.registry.assert_no_leaks();
     }
@@ -148,7 +130,7 @@ fn secrets_stay_hidden_in_successful_runs() {
 #[test]
 fn secrets_stay_hidden_when_the_token_is_wrong() {
     for kept in [Kept::Variable, Kept::Block, Kept::File] {
-        for run in MirrorScene::new(kept, WRONG).demo(&[]) {
+        for run in MirrorScene::new(kept, WRONG).demo("") {
             run.exits(1).tells("  tried ");
         }
     }
@@ -164,12 +146,9 @@ fn slip(beginning: &str) -> String {
 fn fails(sort: &'static str, fault: Fault) {
     let scene = MirrorScene::new(Kept::Variable, TOKEN);
     scene.origin.always(asks(sort), fault);
-    for run in scene.demo(&[]) {
-        assert!(
-            [Some(1), Some(3)].contains(&run.status),
-            "{sort}: {}",
-            run.stderr
-        );
+    for run in scene.demo("") {
+        let is_refused = [Some(1), Some(3)].contains(&run.status);
+        assert!(is_refused, "{sort}: {}", run.stderr);
     }
 }
 
@@ -219,7 +198,7 @@ fn secrets_stay_hidden_when_the_registry_fails() {
     ] {
         let scene = MirrorScene::new(Kept::Block, TOKEN);
         scene.registry.always(matching("POST", "/uploads/"), fault);
-        for run in scene.demo(&[]) {
+        for run in scene.demo("") {
             run.exits(1);
         }
     }
@@ -227,15 +206,10 @@ fn secrets_stay_hidden_when_the_registry_fails() {
 
 #[test]
 fn secrets_stay_hidden_with_a_network_mirror() {
-    let allowed = [
-        "example.com/acme/demo",
-        "--allow-unsigned",
-        "example.com/acme/*",
-    ];
+    let allowed = "example.com/acme/demo --allow-unsigned example.com/acme/*";
     let from = |scene: &MirrorScene, url: &str, code| {
-        let from = format!("network-mirror:{url}");
-        let all = [&allowed[..], &["--from", &from]].concat();
-        scene.mirror(&all).map(|run| run.exits(code))
+        let runs = scene.mirror(&format!("{allowed} --from network-mirror:{url}"));
+        runs.map(|run| run.exits(code))
     };
     let scene = MirrorScene::new(Kept::Variable, TOKEN);
     let url = scene.origin.mirror_url();
