@@ -41,10 +41,12 @@ fn hostile_arguments_are_printed_escaped() {
 #[test]
 fn passwords_in_addresses_are_not_repeated() {
     let scene = Scene::new();
-    scene.write("plan.toml", "to = \"https://me:hunter2@h.example/x\"\n[[provider]]\naddress = \"example.com/acme/demo\"\n");
-    scene.write("plain.toml", "to = \"me:hunter2@h.example/x\"\n[[provider]]\naddress = \"me:hunter2@example.com/acme/demo\"\n");
-    for plan in ["plan.toml", "plain.toml"] {
-        let run = scene.tfoci(["mirror", "--file", plan, "--dry-run", "--format", "json"]);
+    for (to, host) in [("https://me:hunter2@", ""), ("me:hunter2@", "me:hunter2@")] {
+        let plan = format!(
+            "to = \"{to}h.example/x\"\n[[provider]]\naddress = \"{host}example.com/acme/demo\"\n"
+        );
+        scene.write("plan.toml", plan);
+        let run = scene.line("mirror --file plan.toml --dry-run --format json");
         run.exits(2).hides("hunter2").hides("me:");
     }
     for (address, shown) in [
@@ -52,10 +54,7 @@ fn passwords_in_addresses_are_not_repeated() {
         ("me:hunter2@h.example/x", "…@h.example/x"),
         ("me:hun/hunter2@h.example/x", "…@h.example/x"),
         ("https://me:hunter2\n@h.example/x", "…@h.example/x"),
-        (
-            "https://me:%68unter2hunter2@h.example/${type}",
-            "…@h.example/",
-        ),
+        ("https://me:%68unter2@h.example/${type}", "…@h.example/"),
         ("//me:hunter2@h.example/x", "…@h.example/x"),
         (":hunter2@h.example/x", "…@h.example/x"),
         ("network-mirror:me:hunter2@h.example/x", "…@h.example/x"),
@@ -89,16 +88,15 @@ fn passwords_in_addresses_are_not_repeated() {
         ] {
             for form in ["-vv", "--format json"] {
                 let run = scene.tfoci(words(&format!("{line} {form}"), address));
-                let run = run.hides("hunter2").hides("unter2");
+                let run = run.hides("unter2");
                 assert_ne!(run.status, Some(0), "{line}: {address}");
                 check(&run, &format!("{line}: {address}"));
             }
         }
         let run = scene.tfoci(["resolve", "acme/demo", "--from", address]);
-        let run = run.exits(2);
-        assert!(run.stderr.contains(shown), "{}", run.stderr);
+        run.exits(2).tells(shown);
     }
-    let run = scene.tfoci(["resolve", "acme/demo", "--from", "me:hunter2@h.example/x"]);
+    let run = scene.line("resolve acme/demo --from me:hunter2@h.example/x");
     run.exits(2).says("error …@h.example/x expected");
 }
 
@@ -119,8 +117,7 @@ fn queries_in_addresses_are_not_repeated() {
         ] {
             for form in ["-vv", "--format json"] {
                 let run = scene.tfoci(words(&format!("{line} {form}"), address));
-                let run = run.hides("hunter2");
-                assert!(run.stderr.contains("h.example"), "{}", run.stderr);
+                run.hides("hunter2").tells("h.example");
             }
         }
     }
@@ -131,7 +128,7 @@ fn a_registry_in_a_file_of_credentials_may_have_a_password_too() {
     let scene = Scene::new();
     let file = r#"{"auths": {"me:hunter2@h.example": {"auth": "YTpi"}}}"#;
     scene.write("auth.json", file);
-    let run = scene.tfoci(["logout", "h.example", "--authfile", "auth.json", "-vv"]);
+    let run = scene.line("logout h.example --authfile auth.json -vv");
     run.hides("hunter2");
     let run = scene.line("versions acme/demo --from 127.0.0.1:1/{type} --plain-http 127.0.0.1 --timeout 1 -vv --authfile auth.json");
     run.hides("hunter2");
@@ -139,14 +136,8 @@ fn a_registry_in_a_file_of_credentials_may_have_a_password_too() {
 
 #[test]
 fn a_port_and_a_version_are_not_taken_for_a_password() {
-    let run = Scene::new().line("inspect h.example:8443/acme/demo@latest --from oci-layout:x");
-    let run = run.exits(2);
-    assert!(run.stderr.contains("latest"), "{}", run.stderr);
-    let run = Scene::new().tfoci(["push", "x", "h.example:8443/acme/demo@1.0.0", "--to", "x"]);
-    let run = run.exits(2);
-    assert!(
-        run.stderr.contains("'h.example:8443/acme/demo@1.0.0'"),
-        "{}",
-        run.stderr
-    );
+    let inspect = "inspect h.example:8443/acme/demo@latest --from oci-layout:x";
+    Scene::new().line(inspect).exits(2).tells("latest");
+    let run = Scene::new().line("push x h.example:8443/acme/demo@1.0.0 --to x");
+    run.exits(2).tells("'h.example:8443/acme/demo@1.0.0'");
 }

@@ -129,9 +129,8 @@ impl Picture {
     /// that names the host, which appears after two seconds without bytes.
     fn steady(&self, frame: &[String]) -> String {
         let (total, rest) = frame.split_last().unwrap();
-        let (waiting, mut packages): (Vec<&String>, Vec<&String>) = rest
-            .iter()
-            .partition(|line| WAITS.iter().any(|begin| line.starts_with(begin)));
+        let waits = |line: &&String| WAITS.iter().any(|begin| line.starts_with(begin));
+        let (waiting, mut packages): (Vec<&String>, Vec<&String>) = rest.iter().partition(waits);
         packages.sort_unstable();
         let waiting = waiting.into_iter().filter(|_| !self.has_rates);
         let lines = packages.into_iter().chain(waiting).chain([total]);
@@ -149,11 +148,8 @@ fn without_rate(line: &str) -> String {
     };
     let rate = "1000.00 KiB/s";
     let line = replace(line, |at| at.find("/s").map(|end| end + 2), rate);
-    replace(
-        &line,
-        |at| at.contains(" ETA ").then_some(at.len()),
-        "ETA 00:00:00",
-    )
+    let end = |at: &str| at.contains(" ETA ").then_some(at.len());
+    replace(&line, end, "ETA 00:00:00")
 }
 
 /// Replaces the field that ends with a text.
@@ -292,9 +288,9 @@ fn push_on_terminals() {
         registry.always(matching("POST", "/blobs/"), gate.holds(UPLOADS));
         hold(&author, &registry, gate, "PUT");
         let host = registry.host().to_owned();
-        let arguments = format!(
-            "push dist --provider acme/demo --key acme.asc --jobs 4 --plain-http {host} --to {host}/{{namespace}}/{{type}}"
-        );
+        let push = "push dist --provider acme/demo --key acme.asc --jobs 4";
+        let to = format!("{host}/{{namespace}}/{{type}}");
+        let arguments = format!("{push} --plain-http {host} --to {to}");
         let run = Run {
             scene: author.scene,
             arguments,
@@ -326,8 +322,6 @@ fn copy_on_terminals() {
 
 #[test]
 fn install_on_terminals() {
-    reads(
-        "install",
-        "install acme/demo --platform all FROM --into out",
-    );
+    let line = "install acme/demo --platform all FROM --into out";
+    reads("install", line);
 }

@@ -3,17 +3,19 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{FORMS, altered, check, hostile, words};
+use super::{altered, check, form, hostile, words};
 use crate::support::author::Author;
-use crate::support::layout::{Parts, digest};
+use crate::support::layout::{Parts, digest, store};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 use crate::support::zipfile::{executable, file, zip};
 
+/// A directory that is one layout.
+const LAYOUT: &str = "layout --exact-repository";
 const PUSH: &str = "push dist --provider acme/demo --key acme.asc --to oci-layout:store --jobs 1";
 
 /// Runs every reading command on `acme/demo` of a store, each with the next output format.
-fn read(scene: &Scene, store: &str, exact: bool, seed: usize, what: &str) {
+fn read(scene: &Scene, store: &str, seed: usize, what: &str) {
     let commands = [
         "versions acme/demo --all",
         "inspect acme/demo@1.0.0",
@@ -21,9 +23,10 @@ fn read(scene: &Scene, store: &str, exact: bool, seed: usize, what: &str) {
         "copy acme/demo --to oci-layout:copied --dry-run",
     ];
     for (number, command) in commands.into_iter().enumerate() {
-        let exact = if exact { "--exact-repository" } else { "" };
-        let form = FORMS[(number + seed) % FORMS.len()];
-        let line = format!("{command} --from oci-layout:{store} {exact} {form}");
+        let line = format!(
+            "{command} --from oci-layout:{store} {}",
+            form(number + seed)
+        );
         check(&scene.line(&line), &format!("{what}: {line}"));
     }
 }
@@ -52,13 +55,7 @@ fn hostile_documents_of_layouts() {
                 *part(&mut parts) = text;
                 let scene = Scene::new();
                 parts.write(&scene.path("layout"));
-                read(
-                    &scene,
-                    "layout",
-                    true,
-                    seed + number,
-                    &format!("{name} {number}"),
-                );
+                read(&scene, LAYOUT, seed + number, &format!("{name} {number}"));
             }
         }
     }
@@ -72,23 +69,14 @@ fn hostile_evidence_and_artifacts_beside_it() {
     let hex = author.tagged("evidence-1.0.0").unwrap();
     let document = fs::read_to_string(author.blob(&hex)).unwrap();
     for (number, text) in altered(&document, 1).into_iter().enumerate() {
-        fs::write(
-            author.blob(digest(text.as_bytes()).strip_prefix("sha256:").unwrap()),
-            &text,
-        )
-        .unwrap();
+        store(&author.repository(""), text.as_bytes());
         let entry = |digest: &str, size: usize| format!("\"{digest}\",\"size\":{size}");
         let old = entry(&format!("sha256:{hex}"), document.len());
         let new = entry(&digest(text.as_bytes()), text.len());
         assert!(index.contains(&old), "{index}");
         fs::write(author.repository("index.json"), index.replace(&old, &new)).unwrap();
-        read(
-            &author.scene,
-            "store",
-            false,
-            number,
-            &format!("evidence {number}"),
-        );
+        let what = format!("evidence {number}");
+        read(&author.scene, "store", number, &what);
     }
 }
 
@@ -106,8 +94,8 @@ fn hostile_tags() {
         ..Parts::good()
     }
     .write(&scene.path("layout"));
-    for seed in 0..FORMS.len() {
-        read(&scene, "layout", true, seed, "tags");
+    for seed in 0..3 {
+        read(&scene, LAYOUT, seed, "tags");
     }
     let line = "versions acme/demo --all --exact-repository --from oci-layout:layout";
     let run = scene.line(line).succeeds().stdout;
@@ -120,23 +108,19 @@ fn hostile_checksum_documents_and_manifests() {
         for (line, manifest) in [(true, false), (false, false), (false, true)] {
             let author = Author::new();
             let name = text.clone();
-            let mut release = ReleaseFolder::new("demo", "1.0.0")
-                .platform("linux_amd64")
-                .document(move |document| match line {
-                    true => format!(
-                        "{}  {name}\n{}  {name}\n{document}",
-                        "0".repeat(64),
-                        "1".repeat(64)
-                    ),
-                    false => document.replace("linux_amd64", &format!("linux_{name}")),
-                });
+            let [zero, one] = ["0", "1"].map(|digit| digit.repeat(64));
+            let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
+            let mut release = release.document(move |document| match line {
+                true => format!("{zero}  {name}\n{one}  {name}\n{document}"),
+                false => document.replace("linux_amd64", &format!("linux_{name}")),
+            });
             if manifest {
                 let said =
                     json!({"version": 1, "metadata": {"protocol_versions": [text]}, &text: text});
                 release = release.manifest(&said.to_string()).document(str::to_owned);
             }
             release.write(&author.scene.path("dist"));
-            let run = author.line(format!("{PUSH} {}", FORMS[seed % FORMS.len()]));
+            let run = author.line(format!("{PUSH} {}", form(seed)));
             check(&run, &format!("{text:?} {line} {manifest}"));
         }
     }
@@ -161,7 +145,7 @@ fn hostile_names_in_release_folders() {
         ] {
             author.scene.write(Path::new("dist").join(file), "x");
         }
-        let form = FORMS[seed % FORMS.len()];
+        let form = form(seed);
         check(&author.line(format!("{PUSH} {form}")), &text);
         let other = PUSH.replace("acme/demo", "acme/other");
         check(&author.line(format!("{other} {form}")), &text);
@@ -187,7 +171,7 @@ fn hostile_names_in_zips_and_in_stores() {
         let author = Author::new();
         let bytes = zip([executable(), file(&text, "x"), file(&text, "y")]);
         Parts::of(&bytes).write(&author.scene.path("foreign"));
-        let form = FORMS[seed % FORMS.len()];
+        let form = form(seed);
         for packing in ["--packed", "--unpacked"] {
             let install = "install acme/demo@1.0.0 --exact-repository --from oci-layout:foreign --platform linux_amd64 --into out";
             check(&author.line(format!("{install} {packing} {form}")), &text);
@@ -214,15 +198,10 @@ fn a_path_that_is_not_utf_8_still_gives_a_json_document() {
     let author = Author::new();
     author.with_pushed();
     let into = std::ffi::OsStr::from_bytes(b"a\xff");
-    let known =
-        "install acme/demo --platform all --from oci-layout:store --format json --into".split(' ');
-    let run = author
-        .scene
-        .tfoci(known.map(std::ffi::OsStr::new).chain([into]));
-    assert!(
-        run.succeeds().stdout.contains("\"path\": \"a\u{fffd}/"),
-        "no path"
-    );
+    let known = "install acme/demo --platform all --from oci-layout:store --format json --into";
+    let known = known.split(' ').map(std::ffi::OsStr::new);
+    let run = author.scene.tfoci(known.chain([into])).succeeds();
+    run.shows("\"path\": \"a\u{fffd}/");
 }
 
 #[test]
@@ -230,39 +209,26 @@ fn hostile_files_of_a_mirror() {
     for (seed, text) in hostile().into_iter().enumerate() {
         let author = Author::new();
         let quoted = serde_json::to_string(&text).unwrap();
-        let files = [
+        let (lock, file) = ("--from-lock given", "--file given");
+        let trust = "example.com/acme/demo --trust given";
+        for (arguments, content) in [
+            (lock, "provider [Q] {\n  version = [Q]\n}\n"),
             (
-                "--from-lock given",
-                format!("provider {quoted} {{\n  version = {quoted}\n}}\n"),
+                lock,
+                "provider \"example.com/acme/demo\" {\n  version = [Q]\n}\n",
             ),
-            (
-                "--from-lock given",
-                format!("provider \"example.com/acme/demo\" {{\n  version = {quoted}\n}}\n"),
-            ),
-            ("--from-lock given", text.clone()),
-            (
-                "--file given",
-                format!("to = {quoted}\n[[provider]]\naddress = {quoted}\n"),
-            ),
-            ("--file given", format!("{quoted} = 1\n")),
-            ("--file given", text.clone()),
-            (
-                "example.com/acme/demo --trust given",
-                format!("[[provider]]\nmatch = {quoted}\n"),
-            ),
-            (
-                "example.com/acme/demo --trust given",
-                format!("[[provider]]\n{quoted} = {quoted}\n{text}"),
-            ),
-            (
-                "example.com/acme/demo --trust given",
-                format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [{quoted}]\n"),
-            ),
-        ];
-        for (arguments, content) in files {
+            (lock, "[X]"),
+            (file, "to = [Q]\n[[provider]]\naddress = [Q]\n"),
+            (file, "[Q] = 1\n"),
+            (file, "[X]"),
+            (trust, "[[provider]]\nmatch = [Q]\n"),
+            (trust, "[[provider]]\n[Q] = [Q]\n[X]"),
+            (trust, "[[provider]]\nmatch = \"*/*/*\"\nkeys = [[Q]]\n"),
+        ] {
+            let content = content.replace("[Q]", &quoted).replace("[X]", &text);
             author.scene.write("given", content);
             let mirror = "mirror --to oci-layout:store --dry-run --from filesystem-mirror:none";
-            let form = FORMS[seed % FORMS.len()];
+            let form = form(seed);
             check(&author.line(format!("{mirror} {arguments} {form}")), &text);
             check(&author.line(format!("trust check given {form}")), &text);
         }

@@ -15,7 +15,11 @@ fn job() -> Scene {
 }
 
 fn author() -> Author {
-    let author = Author::within(job());
+    within(job())
+}
+
+fn within(scene: Scene) -> Author {
+    let author = Author::within(scene);
     author.with_release_in_place();
     author
 }
@@ -53,12 +57,9 @@ fn a_version_is_a_line_and_a_row() {
     let author = author();
     let run = author.push("").succeeds();
     assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
-    run.says(
-        "Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]",
-    );
-    author
-        .line("copy --from oci-layout:store --to oci-layout:other")
-        .succeeds();
+    run.says("Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]");
+    let copy = "copy --from oci-layout:store --to oci-layout:other";
+    author.line(copy).succeeds();
     // The summary belongs to the whole job, which may run several commands.
     assert_eq!(
         summary(&author.scene),
@@ -98,9 +99,8 @@ fn failures_and_warnings_are_annotations() {
     assert!(last.starts_with("::error title=tfoci::"), "{last}");
     author.scene.write("empty.hcl", "");
     let copy = "copy --from-lock empty.hcl --from oci-layout:a";
-    author
-        .line(format!("{copy} --to oci-layout:b"))
-        .says("title=tfoci::empty.hcl Copied [TIME]");
+    let run = author.line(format!("{copy} --to oci-layout:b"));
+    run.says("title=tfoci::empty.hcl Copied [TIME]");
 }
 
 #[test]
@@ -111,30 +111,22 @@ fn with_quiet_only_errors_are_printed() {
     let unsigned = "--key stranger.asc -q";
     let said = author.push_unsigned(unsigned).exits(3).stderr;
     assert!(said.starts_with("error: "), "{said}");
-    assert_eq!(
-        said.matches("::").count() - said.matches("::error title=").count(),
-        1,
-        "{said}"
-    );
+    let others = said.matches("::").count() - said.matches("::error title=").count();
+    assert_eq!(others, 1, "{said}");
     assert!(summary(&author.scene).contains("| failed (key-changed) |\n"));
 }
 
 #[test]
 fn without_github_actions_no_commands_are_printed() {
-    let author = Author::within(Scene::new().env("GITHUB_STEP_SUMMARY", SUMMARY));
-    author.with_release_in_place();
-    let run = author.push("").succeeds();
-    assert!(!run.stderr.contains("::"), "{}", run.stderr);
+    let author = within(Scene::new().env("GITHUB_STEP_SUMMARY", SUMMARY));
+    author.push("").succeeds().omits("::");
     assert!(!author.scene.path(SUMMARY).exists());
 }
 
 #[test]
 fn a_summary_that_cannot_be_written_is_a_warning() {
-    let scene = Scene::new()
-        .env("GITHUB_ACTIONS", "true")
-        .env("GITHUB_STEP_SUMMARY", "none/summary.md");
-    let author = Author::within(scene);
-    author.with_release_in_place();
+    let scene = Scene::new().env("GITHUB_ACTIONS", "true");
+    let author = within(scene.env("GITHUB_STEP_SUMMARY", "none/summary.md"));
     let run = author.push("").succeeds();
     let lines = run.stderr.lines();
     let mut warnings = lines.filter(|line| line.starts_with("::warning title=tfoci::"));
@@ -184,34 +176,23 @@ fn untrusted_text_is_no_workflow_command() {
             let to = "--to oci-layout:store";
             let run = scene.line(format!("{mirror} {to}"));
             assert_only_annotations(&run);
-            if run.status == Some(0) {
-                assert!(
-                    run.stderr.contains("::warning title=tfoci::"),
-                    "{}",
-                    run.stderr
-                );
-            } else {
-                assert!(
-                    run.stderr.contains("\n::error title=tfoci"),
-                    "{}",
-                    run.stderr
-                );
-            }
+            run.tells(match run.status {
+                Some(0) => "::warning title=tfoci::",
+                _ => "\n::error title=tfoci",
+            });
         }
         let summary = summary(&scene);
         for line in summary.lines() {
-            let is_own = [
+            let own = [
                 "### Mirrored ",
                 "| provider |",
                 "| --- |",
                 "| 127.0.0.1",
                 "",
             ];
-            assert!(is_own.iter().any(|own| line.starts_with(own)), "{line}");
+            assert!(own.iter().any(|own| line.starts_with(own)), "{line}");
         }
-        assert!(
-            !summary.contains("forged") && !summary.contains('<'),
-            "{summary}"
-        );
+        let is_plain = !summary.contains("forged") && !summary.contains('<');
+        assert!(is_plain, "{summary}");
     }
 }

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{FORMS, check, hostile};
+use super::{check, form, hostile};
 use crate::support::author::Author;
 use crate::support::origin::{Origin, Provider, asks, lie};
 use crate::support::registry::answer::Answer;
@@ -11,10 +11,8 @@ const LINUX: &str = "linux_amd64";
 
 /// The part of a text that a header can hold.
 fn header(text: &str) -> String {
-    text.chars()
-        .filter(|c| (' '..='~').contains(c))
-        .take(3000)
-        .collect()
+    let printable = text.chars().filter(|c| (' '..='~').contains(c));
+    printable.take(3000).collect()
 }
 
 /// An error with hostile text in every place that can have text.
@@ -64,26 +62,25 @@ fn hostile_errors_of_registries() {
     for (seed, text) in hostile().into_iter().enumerate() {
         let status = [400, 401, 403, 404, 405, 409, 413, 422][seed % 8];
         let sort = requests[seed % requests.len()];
-        registry_says(sort, failure(status, &text), FORMS[seed % FORMS.len()]);
+        registry_says(sort, failure(status, &text), form(seed));
     }
 }
 
 #[test]
 fn hostile_documents_of_registries() {
     for (seed, text) in hostile().into_iter().enumerate() {
-        let form = FORMS[seed % FORMS.len()];
-        let tags =
-            json!({"name": text, "tags": [text, "1.0.0", format!("1.0.0-{text}")], &text: text});
+        let form = form(seed);
+        let tags = [&*text, "1.0.0", &format!("1.0.0-{text}")];
+        let tags = json!({"name": text, "tags": tags, &text: text});
         registry_says(("GET", "/tags/list"), Fault::body(tags.to_string()), form);
-        let line = header(&text);
-        let said = [
-            "docker-content-digest",
-            "content-type",
-            "location",
-            "link",
-            "etag",
-        ][seed % 5];
-        registry_says(("", "/"), Fault::with(said, line), form);
+        let name = match seed % 5 {
+            0 => "docker-content-digest",
+            1 => "content-type",
+            2 => "location",
+            3 => "link",
+            _ => "etag",
+        };
+        registry_says(("", "/"), Fault::with(name, header(&text)), form);
     }
 }
 
@@ -95,12 +92,9 @@ fn hostile_errors_of_token_servers() {
         scene.write("auth.json", registry.authfile());
         let status = [400, 401, 403, 404, 200][seed % 5];
         registry.always(matching("", "/token"), failure(status, &text));
-        let from = format!("{}/acme/demo", registry.host());
-        let form = FORMS[seed % FORMS.len()];
-        let line = format!(
-            "versions acme/demo --from {from} --authfile auth.json --plain-http 127.0.0.1 {form}"
-        );
-        check(&scene.line(line), &text);
+        let from = format!("{}/acme/demo {}", registry.host(), form(seed));
+        let known = "versions acme/demo --authfile auth.json --plain-http 127.0.0.1 --from";
+        check(&scene.line(format!("{known} {from}")), &text);
     }
 }
 
@@ -151,19 +145,18 @@ fn answers() -> [(&'static str, Value); 5] {
         "shasums_signature_url": "", "shasum": "", "packages": packages,
         "signing_keys": {"gpg_public_keys": [{"key_id": "", "ascii_armor": "", "trust_signature": "", "source": "", "source_url": ""}]},
     });
-    let platform = json!({"os": "", "arch": ""});
+    let platforms = json!([{"os": "", "arch": ""}]);
+    let versions = json!([{"version": "", "protocols": [""], "platforms": platforms}]);
+    let archives = json!({"linux_amd64": {"url": "", "hashes": [""]}});
     [
         ("discovery", json!({"providers.v1": ""})),
         (
             "versions",
-            json!({"id": "", "warnings": [""], "versions": [{"version": "", "protocols": [""], "platforms": [platform]}]}),
+            json!({"id": "", "warnings": [""], "versions": versions}),
         ),
         ("download", download),
         ("mirror-index", json!({"versions": {"1.0.0": {}}})),
-        (
-            "mirror-version",
-            json!({"archives": {"linux_amd64": {"url": "", "hashes": [""]}}}),
-        ),
+        ("mirror-version", json!({"archives": archives})),
     ]
 }
 
@@ -179,12 +172,8 @@ fn hostile_documents_of_origins() {
                 seed += 3;
                 let text = &hostile[seed % hostile.len()];
                 let fault = lie::says(&path, text.as_str());
-                origin_says(
-                    sort,
-                    fault,
-                    FORMS[seed % FORMS.len()],
-                    &format!("{path} {text:?}"),
-                );
+                let what = format!("{path} {text:?}");
+                origin_says(sort, fault, form(seed), &what);
             }
         }
         for text in &hostile {
@@ -205,7 +194,7 @@ fn hostile_documents_of_origins() {
                 }
                 add(document, &name);
             });
-            origin_says(sort, fault, FORMS[seed % FORMS.len()], text);
+            origin_says(sort, fault, form(seed), text);
         }
     }
 }
@@ -223,20 +212,11 @@ fn hostile_errors_of_origins() {
         "mirror-version",
     ];
     for (seed, text) in hostile().into_iter().enumerate() {
-        let status = [400, 401, 403, 404, 422, 410][seed % 6];
+        let fails = failure([400, 401, 403, 404, 422, 410][seed % 6], &text);
         for sort in [sorts[seed % sorts.len()], sorts[(seed + 4) % sorts.len()]] {
-            origin_says(
-                sort,
-                failure(status, &text),
-                FORMS[seed % FORMS.len()],
-                &text,
-            );
-            origin_says(
-                sort,
-                Fault::body(text.clone()),
-                FORMS[(seed + 1) % FORMS.len()],
-                &text,
-            );
+            origin_says(sort, fails.clone(), form(seed), &text);
+            let fault = Fault::body(text.clone());
+            origin_says(sort, fault, form(seed + 1), &text);
         }
     }
 }

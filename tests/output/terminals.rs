@@ -48,17 +48,11 @@ pub(super) fn check(terminal: &Terminal) {
     assert!(terminal.wrapped.is_empty(), "{:#?}", terminal.wrapped);
     let (mut percent, mut done, mut totals) = (0, 0, 0);
     for frame in &terminal.frames {
-        let shown = || {
-            format!(
-                "{}x{}\n{}",
-                terminal.columns,
-                terminal.rows,
-                frame.join("\n")
-            )
-        };
-        assert!(frame.len() < terminal.rows, "{}", shown());
+        let (columns, rows) = (terminal.columns, terminal.rows);
+        let shown = || format!("{columns}x{rows}\n{}", frame.join("\n"));
+        assert!(frame.len() < rows, "{}", shown());
         let widest = frame.iter().map(|line| line.chars().count()).max();
-        assert!(widest.unwrap() < terminal.columns, "{}", shown());
+        assert!(widest.unwrap() < columns, "{}", shown());
         let last = frame.last().unwrap();
         if !last.starts_with("total ") {
             let is_alone = frame.len() == 1;
@@ -71,7 +65,7 @@ pub(super) fn check(terminal: &Terminal) {
         assert!(finished >= done, "{}", shown());
         done = finished;
         let part = number_before(last, "%");
-        assert!(part.is_some() || terminal.columns < 120, "{}", shown());
+        assert!(part.is_some() || columns < 120, "{}", shown());
         assert!(part.is_none_or(|part| part >= percent), "{}", shown());
         percent = part.unwrap_or(percent);
     }
@@ -89,14 +83,9 @@ fn mirror_on_terminals() {
             names.map(|name| Provider::new(&format!("acme/{name}")).release(folder(name)));
         let scene = OriginScene::of(providers);
         scene.origin.always(asks("package"), drip());
-        let arguments =
-            "mirror [ORIGIN]/acme/demo [ORIGIN]/acme/other --ca-file ca.pem --to oci-layout:store";
-        check(&Terminal::run(
-            &scene.scene,
-            columns,
-            rows,
-            &scene.named(arguments),
-        ));
+        let providers = scene.named("[ORIGIN]/acme/demo [ORIGIN]/acme/other");
+        let line = format!("mirror {providers} --ca-file ca.pem --to oci-layout:store");
+        check(&Terminal::run(&scene.scene, columns, rows, &line));
     }
 }
 
@@ -108,30 +97,21 @@ fn the_host_of_a_two_part_address_is_shown_before_it_is_pushed() {
     scene.write("acme.asc", Signer::acme().public_armored());
     let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
     release.write(&scene.path("dist"));
-    for (arguments, is_told) in [
-        ("--provider acme/demo", true),
-        ("--provider acme/demo@1.0.0", true),
-        ("--provider registry.opentofu.org/acme/demo", false),
-        (
-            "--provider acme/demo --default-host registry.terraform.io",
-            false,
-        ),
-        (
-            "--provider acme/demo --default-host registry.opentofu.org",
-            false,
-        ),
-        ("--provider acme/demo --quiet", false),
-        ("--provider acme/demo --format json", true),
+    for (provider, is_told) in [
+        ("acme/demo", true),
+        ("acme/demo@1.0.0", true),
+        ("registry.opentofu.org/acme/demo", false),
+        ("acme/demo --default-host registry.terraform.io", false),
+        ("acme/demo --default-host registry.opentofu.org", false),
+        ("acme/demo --quiet", false),
+        ("acme/demo --format json", true),
     ] {
-        let arguments =
-            format!("push dist {arguments} --key acme.asc --to oci-layout:store --dry-run");
-        let said = scene.tfoci(arguments.split(' ')).succeeds().stderr;
-        assert_eq!(said.starts_with(NOTE), is_told, "{arguments}\n{said}");
-        assert_eq!(
-            said.matches(" means ").count(),
-            usize::from(is_told),
-            "{said}"
-        );
+        let push = format!("push dist --key acme.asc --provider {provider}");
+        let run = scene.line(format!("{push} --to oci-layout:store --dry-run"));
+        let said = run.succeeds().stderr;
+        assert_eq!(said.starts_with(NOTE), is_told, "{provider}\n{said}");
+        let notes = said.matches(" means ").count();
+        assert_eq!(notes, usize::from(is_told), "{said}");
     }
 }
 
@@ -144,9 +124,8 @@ fn a_run_with_nothing_to_do_is_short() {
     });
     let scene = OriginScene::of(providers);
     let addresses = names.map(|name| format!("[ORIGIN]/acme/{name}")).join(" ");
-    let arguments = scene.named(&format!(
-        "mirror {addresses} --ca-file ca.pem --to oci-layout:store"
-    ));
+    let arguments = format!("mirror {addresses} --ca-file ca.pem --to oci-layout:store");
+    let arguments = scene.named(&arguments);
     let first = Terminal::run(&scene.scene, 100, 30, &arguments).all();
     assert_eq!(first.matches("/acme/").count(), names.len(), "{first}");
     let second = Terminal::run(&scene.scene, 100, 30, &arguments).all();
