@@ -117,12 +117,10 @@ pub struct Site {
 }
 
 impl Site {
-    /// A registry that lists referrers, or one that does not.
     pub fn new(lists: bool) -> Self {
         let author = Author::with_release();
         write_keys(&author.scene);
-        let setup = Setup::of(Personality::Plain);
-        let registry = setup.quirks(|quirks| quirks.referrers = lists).start();
+        let registry = registry(lists);
         Self { author, registry }
     }
 
@@ -168,15 +166,11 @@ impl Site {
             let manifests = content.manifests.values();
             let manifests = manifests.map(|one| parsed(&one.bytes));
             let manifests = manifests.filter(|one| one["subject"]["digest"] == *index);
-            let manifests: Vec<Value> = manifests.collect();
-            let bundle = |one: &Value| {
-                let layer = one["layers"][0]["digest"].as_str().unwrap();
-                parsed(&content.blobs[layer])
+            let with_bundle = |one: Value| {
+                let bundle = parsed(&content.blobs[one["layers"][0]["digest"].as_str().unwrap()]);
+                (one, bundle)
             };
-            manifests
-                .iter()
-                .map(|one| (one.clone(), bundle(one)))
-                .collect()
+            manifests.map(with_bundle).collect()
         })
     }
 
@@ -192,33 +186,43 @@ impl Site {
     pub fn replace(&self, version: &str, bundle: &Value) {
         let index = self.index(version);
         self.registry.repository(NAME, |content| {
-            content
-                .manifests
-                .retain(|_, one| !String::from_utf8_lossy(&one.bytes).contains("\"subject\""));
+            let is_attached = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("\"subject\"");
+            content.manifests.retain(|_, one| !is_attached(&one.bytes));
             attach(content, &index, &bundle.to_string());
         });
     }
+}
 
-    /// The requests since the last time, as `METHOD PATH`, sorted.
-    pub fn requests(&self) -> Vec<String> {
-        let seen = self.registry.seen();
-        let mut all: Vec<String> = seen
-            .iter()
-            .map(|one| format!("{} {}", one.method, one.path))
-            .collect();
-        all.sort();
-        self.registry.forget();
-        all
+/// The requests since the last time, as `METHOD PATH`, sorted.
+fn requests(registry: &Registry) -> Vec<String> {
+    let seen = registry.seen().into_iter();
+    let requests = seen.map(|one| format!("{} {}", one.method, one.path));
+    let mut requests: Vec<String> = requests.collect();
+    requests.sort();
+    registry.forget();
+    requests
+}
+
+/// What is there beyond a part of it.
+fn beyond(part: &[String], mut all: Vec<String>) -> Vec<String> {
+    for one in part {
+        all.remove(all.iter().position(|other| other == one).unwrap());
     }
+    all
+}
+
+/// A registry that lists referrers, or one that does not.
+fn registry(lists: bool) -> Registry {
+    let setup = Setup::of(Personality::Plain);
+    setup.quirks(|quirks| quirks.referrers = lists).start()
 }
 
 /// Attaches a bundle as other tools do.
 fn attach(content: &mut Repository, subject: &str, bundle: &str) {
     let mut blob = |text: &str, media_type: &str| {
-        content
-            .blobs
-            .insert(digest(text.as_bytes()), text.to_owned().into());
-        json!({"mediaType": media_type, "digest": digest(text.as_bytes()), "size": text.len()})
+        let digest = digest(text.as_bytes());
+        content.blobs.insert(digest.clone(), text.to_owned().into());
+        json!({"mediaType": media_type, "digest": digest, "size": text.len()})
     };
     let manifest = json!({
         "schemaVersion": 2, "mediaType": MANIFEST, "artifactType": BUNDLE,
@@ -236,8 +240,6 @@ fn attach(content: &mut Repository, subject: &str, bundle: &str) {
 
 fn trust(scene: &Scene, more: &str) {
     let key = Signer::acme().fingerprint();
-    scene.write(
-        "trust.toml",
-        format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{key}\"]\n{more}\n"),
-    );
+    let text = format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{key}\"]\n{more}\n");
+    scene.write("trust.toml", text);
 }

@@ -1,9 +1,10 @@
 use serde_json::json;
 
-use super::{BUNDLE, DEMO, ID, NAME, SUMMARY, Site, trust};
+use super::{BUNDLE, DEMO, ID, NAME, SUMMARY, Site, beyond, requests, trust};
 use crate::support::author::Author;
+use crate::support::judge::sha256;
 use crate::support::layout::digest;
-use crate::support::registry::{Fault, Seen};
+use crate::support::registry::{Fault, Seen, matching};
 use crate::support::signer::Signer;
 use crate::support::tamper;
 
@@ -23,8 +24,8 @@ fn a_push_states_what_it_verified_and_where() {
     assert_eq!(subjects[0], first);
     for subject in &subjects[1..] {
         let file = subject["name"].as_str().unwrap();
-        let zip = std::fs::read(site.author.scene.path("dist").join(file)).unwrap();
-        assert_eq!(subject["digest"]["sha256"], hex(&digest(&zip)));
+        let zip = sha256(&site.author.scene.path("dist").join(file));
+        assert_eq!(subject["digest"]["sha256"], zip);
     }
     assert_eq!(subjects.len(), 3);
     let predicate = &statement["predicate"];
@@ -34,12 +35,9 @@ fn a_push_states_what_it_verified_and_where() {
     assert_eq!(predicate["verifiedLevels"], levels);
     let resource = format!("{}/{NAME}", site.registry.host());
     assert_eq!(predicate["resourceUri"], resource);
-    let sums = std::fs::read(
-        site.author
-            .scene
-            .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS"),
-    );
-    let input = json!({"digest": {"sha256": hex(&digest(&sums.unwrap()))}});
+    let sums = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
+    let sums = sha256(&site.author.scene.path(sums));
+    let input = json!({"digest": {"sha256": sums}});
     assert_eq!(predicate["inputAttestations"][0], input);
     let own = &predicate[format!("{ID}#signature")];
     assert_eq!(own["signer"], Signer::acme().fingerprint());
@@ -61,18 +59,13 @@ fn it_is_there_before_the_tag() {
     for lists in [true, false] {
         let site = Site::new(lists);
         site.push("").succeeds();
-        let attestation = site.attached("1.0.0")[0].0.to_string();
-        let attestation = format!("manifests/{}", digest(attestation.as_bytes()));
-        let seen = site.registry.seen();
-        let puts: Vec<&str> = seen
-            .iter()
-            .filter(|one| one.method == "PUT" && one.path.contains("/manifests/"))
-            .map(|one| &*one.path)
-            .collect();
+        let seen = site.registry.seen().into_iter();
+        let puts = seen.filter(matching("PUT", "/manifests/"));
+        let puts: Vec<String> = puts.map(|one| one.path).collect();
         let at = |end: &str| puts.iter().position(|path| path.ends_with(end));
         let index = format!("manifests/sha256-{}", hex(&site.index("1.0.0")));
-        let by_digest = |path: &&str| path.contains("/manifests/sha256:");
-        assert!(puts.iter().any(by_digest), "{attestation}");
+        let by_digest = |path: &String| path.contains("/manifests/sha256:");
+        assert!(puts.iter().any(by_digest), "{puts:?}");
         assert_eq!(at(&index).is_some(), !lists);
         assert_eq!(at("manifests/1.0.0"), Some(puts.len() - 1), "{puts:?}");
     }
@@ -82,31 +75,20 @@ fn it_is_there_before_the_tag() {
 fn another_run_asks_for_the_list_and_writes_nothing() {
     for lists in [true, false] {
         let site = Site::new(lists);
-        site.tfoci(format!(
-            "push dist --provider {NAME} --key acme.asc --to [REG]"
-        ))
-        .succeeds();
-        site.requests();
-        site.tfoci(format!(
-            "push dist --provider {NAME} --key acme.asc --to [REG]"
-        ))
-        .succeeds();
-        let without = site.requests();
-        let run = site.push("--dry-run").succeeds();
-        assert!(run.stderr.contains("Would"), "{}", run.stderr);
+        let push = format!("push dist --provider {NAME} --key acme.asc --to [REG]");
+        site.tfoci(&push).succeeds();
+        requests(&site.registry);
+        site.tfoci(&push).succeeds();
+        let without = requests(&site.registry);
+        site.push("--dry-run").succeeds().tells("Would");
         assert!(site.attached("1.0.0").is_empty());
-        let run = site.push("").succeeds();
-        assert!(run.stderr.contains("Updated"), "{}", run.stderr);
+        site.push("").succeeds().tells("Updated");
         let before = site.attached("1.0.0");
         assert_eq!(before.len(), 1);
-        site.requests();
-        let run = site.push("").succeeds();
-        assert!(run.stderr.contains("Present"), "{}", run.stderr);
+        requests(&site.registry);
+        site.push("").succeeds().tells("Present");
         assert_eq!(site.attached("1.0.0"), before);
-        let mut more = site.requests();
-        for one in &without {
-            more.remove(more.iter().position(|more| more == one).unwrap());
-        }
+        let more = beyond(&without, requests(&site.registry));
         let index = site.index("1.0.0");
         let list = format!("GET /v2/{NAME}/referrers/{index}");
         let tag = format!("GET /v2/{NAME}/manifests/sha256-{}", hex(&index));
@@ -117,8 +99,7 @@ fn another_run_asks_for_the_list_and_writes_nothing() {
         assert_eq!(more, expected);
         // Another key or name states something else.
         let key = "--attest other.pem --attest-id https://other.example";
-        let push = format!("push dist --provider {NAME} --key acme.asc --to [REG] {key}");
-        site.tfoci(push).succeeds();
+        site.tfoci(format!("{push} {key}")).succeeds();
         assert_eq!(site.attached("1.0.0").len(), 2);
         site.verify("").succeeds();
     }
@@ -130,17 +111,13 @@ fn a_rule_that_changes_is_attested_anew() {
     let site = Site::attested();
     let by = |more: &str| {
         trust(&site.author.scene, more);
-        site.tfoci(format!(
-            "push dist --provider {NAME} --trust trust.toml --to [REG] [ATTEST]"
-        ))
-        .succeeds();
+        let push = format!("push dist --provider {NAME} --trust trust.toml");
+        site.tfoci(format!("{push} --to [REG] [ATTEST]")).succeeds();
         site.attached("1.0.0").len()
     };
-    site.author.scene.write("keys/none", "");
-    let key = format!("keys/{}.asc", Signer::acme().fingerprint());
-    site.author
-        .scene
-        .write(key, Signer::acme().public_armored());
+    let acme = Signer::acme();
+    let key = format!("keys/{}.asc", acme.fingerprint());
+    site.author.scene.write(key, acme.public_armored());
     assert_eq!(by(""), 1);
     assert_eq!(by("expired = \"refuse\""), 2);
     assert_eq!(by("expired = \"refuse\""), 2);
@@ -152,13 +129,8 @@ fn a_copy_attests_what_it_can_prove() {
     let site = Site::new(true);
     site.author.push("").succeeds();
     let copy = "copy acme/demo --from oci-layout:store --to [REG] [ATTEST]";
-    let run = site.tfoci(copy).succeeds();
-    assert_eq!(
-        run.stderr.matches("not attested").count(),
-        1,
-        "{}",
-        run.stderr
-    );
+    let said = site.tfoci(copy).succeeds().stderr;
+    assert_eq!(said.matches("not attested").count(), 1, "{said}");
     assert!(site.attached("1.0.0").is_empty());
     site.tfoci(format!("{copy} --key acme.asc")).succeeds();
     assert_eq!(site.statement("1.0.0")["predicate"]["verifier"]["id"], ID);
@@ -167,14 +139,12 @@ fn a_copy_attests_what_it_can_prove() {
     site.tfoci("copy acme/demo --from [REG] --to bundle:all.tar")
         .succeeds();
     let to = "--key acme.asc --to oci-layout:carried [ATTEST]";
-    let run = site
-        .tfoci(format!("copy acme/demo --from bundle:all.tar {to}"))
-        .succeeds();
-    assert!(!run.stderr.contains("not attested"), "{}", run.stderr);
+    let run = site.tfoci(format!("copy acme/demo --from bundle:all.tar {to}"));
+    run.succeeds().omits("not attested");
     let verify = "--key acme.asc --attestation-key mirror.pub";
     for store in ["bundle:all.tar", "oci-layout:carried"] {
-        site.tfoci(format!("verify acme/demo --from {store} {verify}"))
-            .succeeds();
+        let run = site.tfoci(format!("verify acme/demo --from {store} {verify}"));
+        run.succeeds();
     }
     let layout = site.author.scene.path("carried").join(DEMO);
     let list = site.index("1.0.0").replace(':', "-");
@@ -190,10 +160,8 @@ fn a_copy_attests_what_it_can_prove() {
 fn an_unsigned_release_is_never_attested() {
     let site = Site::new(true);
     site.author.with_pushed_unsigned();
-    let run = site
-        .tfoci("copy acme/demo --from oci-layout:store --to [REG] [ATTEST]")
-        .succeeds();
-    assert!(run.stderr.contains("not attested"), "{}", run.stderr);
+    let run = site.tfoci("copy acme/demo --from oci-layout:store --to [REG] [ATTEST]");
+    run.succeeds().tells("not attested");
     assert!(site.attached("1.0.0").is_empty());
 }
 
@@ -204,8 +172,7 @@ fn a_registry_that_refuses_a_subject_takes_the_version() {
         // The attestation is written before the manifests of the platforms.
         let is_put = |seen: &Seen| seen.method == "PUT" && seen.path.contains("/manifests/sha256:");
         site.registry.fault(1, is_put, Fault::status(status));
-        let run = site.push("").succeeds();
-        assert!(run.stderr.contains("not attested"), "{}", run.stderr);
+        site.push("").succeeds().tells("not attested");
         assert!(site.attached("1.0.0").is_empty());
         site.verify("").exits(3);
         // It may have no lists of what is attached either.
@@ -233,12 +200,8 @@ fn a_lock_file_vouches_for_no_key() {
     let os = platform["os"].as_str().unwrap();
     let arch = platform["architecture"].as_str().unwrap();
     let locked = format!("--from-lock .terraform.lock.hcl --rebuild-index --platform {os}_{arch}");
-    let run = site
-        .tfoci(format!(
-            "copy --from oci-layout:store --to [REG] [ATTEST] {locked}"
-        ))
-        .succeeds();
-    assert!(run.stderr.contains("not attested"), "{}", run.stderr);
+    let copy = format!("copy --from oci-layout:store --to [REG] [ATTEST] {locked}");
+    site.tfoci(copy).succeeds().tells("not attested");
     assert!(site.attached("1.0.0").is_empty());
 }
 
@@ -250,50 +213,35 @@ fn the_private_key_stays_here() {
     let mut author = Author::with_release();
     let key = super::MirrorKey::new(1).private();
     let secret = key.lines().nth(1).unwrap();
-    let helper = author.scene.write(
-        "bin/docker-credential-spy",
-        "#!/bin/sh\nenv > $HOME/seen\nexit 1\n",
-    );
+    let script = "#!/bin/sh\nenv > $HOME/seen\nexit 1\n";
+    let helper = author.scene.write("bin/docker-credential-spy", script);
     std::fs::set_permissions(&helper, std::fs::Permissions::from_mode(0o755)).unwrap();
-    author
-        .scene
-        .write(".docker/config.json", r#"{"credsStore": "spy"}"#);
+    let config = r#"{"credsStore": "spy"}"#;
+    author.scene.write(".docker/config.json", config);
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", helper.parent().unwrap().display());
-    author.scene = author
-        .scene
-        .env("PATH", &path)
-        .env("TFOCI_ATTEST_KEY", &key);
+    let scene = author.scene.env("PATH", &path);
+    author.scene = scene.env("TFOCI_ATTEST_KEY", &key);
     let push = format!("push dist --provider {NAME} --key acme.asc --attest-id {ID} -vv");
     let registry = "--to 127.0.0.1:1/{namespace}/{type} --plain-http 127.0.0.1";
-    let run = author.line(format!("{push} {registry}"));
+    author.line(format!("{push} {registry}")).hides(secret);
     let seen = std::fs::read_to_string(author.scene.path("seen")).unwrap();
-    assert!(
-        !seen.contains(secret) && !run.stderr.contains(secret),
-        "{seen}"
-    );
-    for mistake in [&["--attest", &key][..], &[&format!("--attest={key}")]] {
-        let run = author
-            .line(format!("{push} {registry} {}", mistake.join(" ")))
-            .exits(2);
-        assert!(!run.stderr.contains(secret), "{}", run.stderr);
+    assert!(!seen.contains(secret), "{seen}");
+    for mistake in [
+        format!("{push} {registry} --attest {key}"),
+        format!("{push} {registry} --attest={key}"),
+        format!("verify {NAME} --from oci-layout:store --attestation-key {key}"),
+    ] {
+        author.line(mistake).exits(2).hides(secret);
     }
-    let run = author
-        .line(format!(
-            "verify {NAME} --from oci-layout:store --attestation-key {key}"
-        ))
-        .exits(2);
-    assert!(!run.stderr.contains(secret), "{}", run.stderr);
 }
 
 #[test]
 fn keys_come_from_files_and_variables() {
     let site = Site::new(true);
     let author = &site.author;
-    author.scene.write(
-        "encrypted.pem",
-        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
-    );
+    let pem = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    author.scene.write("encrypted.pem", pem);
     for options in [
         "--attest mirror.pem",
         &format!("--attest-id {ID}"),
@@ -305,8 +253,7 @@ fn keys_come_from_files_and_variables() {
         let push = format!("push dist --provider {NAME} --key acme.asc --to oci-layout:out");
         let run = site.tfoci(format!("{push} {options}")).exits(2);
         let seed = super::MirrorKey::new(1).private();
-        let secret = seed.lines().nth(1).unwrap();
-        assert!(!run.stderr.contains(secret), "{}", run.stderr);
+        run.hides(seed.lines().nth(1).unwrap());
     }
     assert!(!author.scene.path("out").exists());
 }
