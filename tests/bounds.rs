@@ -5,8 +5,6 @@
 
 use std::fs;
 
-use serde_json::json;
-
 use crate::support::author::steady;
 use crate::support::layout::Parts;
 use crate::support::registry::{Fault, Registry, answer::Answer, matching};
@@ -21,19 +19,16 @@ const LARGE: usize = 4_400_000;
 pub fn bounded<'a>(scene: &Scene, arguments: impl IntoIterator<Item = &'a str>) -> Run {
     let program = env!("CARGO_BIN_EXE_tfoci");
     let limited = ["-c", "ulimit -d 32768; exec \"$0\" \"$@\"", program];
-    let output = scene
-        .command("sh")
-        // With many processors, the stacks alone would exceed the limit: each thread reserves 2 MiB and uses little of it.
-        .env("TOKIO_WORKER_THREADS", "2")
-        .env("RUST_MIN_STACK", "524288")
-        .args(limited.into_iter().chain(arguments))
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let mut command = scene.command("sh");
+    // With many processors, the stacks alone would exceed the limit: each thread reserves 2 MiB and uses little of it.
+    command.env("TOKIO_WORKER_THREADS", "2");
+    command.env("RUST_MIN_STACK", "524288");
+    command.args(limited.into_iter().chain(arguments));
+    let output = command.output().unwrap();
     steady(Run {
         status: output.status.code(),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
+        stdout: scene.filter(output.stdout),
+        stderr: scene.filter(output.stderr),
     })
 }
 
@@ -59,13 +54,10 @@ fn layout(scene: &Scene, entries: &str, more: &str) {
     .write(&scene.path("layout"));
 }
 
-const FROM: [&str; 3] = ["--exact-repository", "--from", "oci-layout:layout"];
+const FROM: &str = "--exact-repository --from oci-layout:layout";
 
 fn inspect(scene: &Scene) -> Run {
-    bounded(
-        scene,
-        ["inspect", "acme/demo@1.0.0"].into_iter().chain(FROM),
-    )
+    bounded(scene, format!("inspect acme/demo@1.0.0 {FROM}").split(' '))
 }
 
 #[test]
@@ -76,53 +68,27 @@ fn oversized_indexes_are_refused() {
             r#"{{"mediaType":"{MANIFEST}","artifactType":"application/vnd.opentofu.provider-target","digest":"DIGEST","size":SIZE,"platform":{{"os":"os{os}","architecture":"x"}}}}"#
         )
     };
+    let typed = repeated(&format!(r#"{{"mediaType":"{MANIFEST}"}}"#), LARGE);
+    let members = repeated(r#""a":0"#, LARGE);
+    let notes = numbered(LARGE / 10, |n| format!(r#""{n:x}":"""#));
+    let notes = format!(r#""annotations":{{{notes}}}"#);
     for (entries, more, limit, place) in [
-        (
-            repeated("{}", LARGE),
-            String::new(),
-            "1000 items",
-            "manifests of the index",
-        ),
-        (
-            repeated(&format!(r#"{{"mediaType":"{MANIFEST}"}}"#), LARGE),
-            String::new(),
-            "1000 items",
-            "manifests of the index",
-        ),
-        (
-            String::new(),
-            format!(",{}", repeated(r#""a":0"#, LARGE)),
-            "1000 members",
-            "the index",
-        ),
-        (
-            String::new(),
-            format!(
-                r#","annotations":{{{}}}"#,
-                numbered(LARGE / 10, |n| format!(r#""{n:x}":"""#))
-            ),
-            "1000 members",
-            "annotations of the index",
-        ),
-        (
-            numbered(201, entry),
-            String::new(),
-            "200 platforms",
-            "the index",
-        ),
+        (repeated("{}", LARGE), "", "1000 items", "manifests of the"),
+        (typed, "", "1000 items", "manifests of the"),
+        (String::new(), &*members, "1000 members", "the"),
+        (String::new(), &notes, "1000 members", "annotations of the"),
+        (numbered(201, entry), "", "200 platforms", "the"),
     ] {
+        let more = format!("{}{more}", if more.is_empty() { "" } else { "," });
         layout(&scene, &entries, &more);
-        let (counted, what) = (limit, limit.split(' ').nth(1).unwrap());
+        let what = limit.split(' ').nth(1).unwrap();
         inspect(&scene).exits(1).without_result().says(&format!(
-            "error registry.opentofu.org/acme/demo 1.0.0 {what} expected {counted} {place} received"
+            "error registry.opentofu.org/acme/demo 1.0.0 {what} expected {limit} {place} index received"
         ));
     }
     // Entries that clients ignore do not count as platforms: twice as many as the limit are accepted.
-    layout(
-        &scene,
-        &format!("{},{}", entry_here(), repeated("{}", 1200)),
-        "",
-    );
+    let ignored = format!("{},{}", entry_here(), repeated("{}", 1200));
+    layout(&scene, &ignored, "");
     inspect(&scene).succeeds();
     layout(&scene, &numbered(200, entry), "");
     inspect(&scene).succeeds();
@@ -159,13 +125,11 @@ fn entries_of_any_content_take_little_memory() {
 #[test]
 fn layouts_with_too_many_tags_are_refused() {
     let scene = Scene::new();
-    let versions = || bounded(&scene, ["versions", "acme/demo"].into_iter().chain(FROM));
+    let versions = || bounded(&scene, format!("versions acme/demo {FROM}").split(' '));
     let write = |entries: String| {
         scene.write("layout/oci-layout", &Parts::good().marker);
-        scene.write(
-            "layout/index.json",
-            format!(r#"{{"schemaVersion":2,"manifests":[{entries}]}}"#),
-        );
+        let index = format!(r#"{{"schemaVersion":2,"manifests":[{entries}]}}"#);
+        scene.write("layout/index.json", index);
     };
     let entry = |patch: usize| {
         format!(
@@ -181,10 +145,8 @@ fn layouts_with_too_many_tags_are_refused() {
     versions().exits(1).without_result().says(too_many);
     // These names are longer than any tag may be.
     let long = "x".repeat(340);
-    write(repeated(
-        &format!(r#"{{"annotations":{{"org.opencontainers.image.ref.name":"{long}"}}}}"#),
-        7_500_000,
-    ));
+    let long = format!(r#"{{"annotations":{{"org.opencontainers.image.ref.name":"{long}"}}}}"#);
+    write(repeated(&long, 7_500_000));
     versions().succeeds();
 }
 
@@ -197,10 +159,8 @@ fn tags(page: impl Fn(usize) -> String + Send + Sync + 'static, more: bool) -> (
         *answer = Answer::new(200).header("content-type", "application/json");
         answer.body = page(number).into();
         if more {
-            answer.set(
-                "link",
-                &format!("</v2/acme/demo/tags/list?last={number}>; rel=\"next\""),
-            );
+            let next = format!("</v2/acme/demo/tags/list?last={number}>; rel=\"next\"");
+            answer.set("link", &next);
         }
     });
     registry.always(matching("GET", "/tags/list"), fault);
@@ -209,33 +169,19 @@ fn tags(page: impl Fn(usize) -> String + Send + Sync + 'static, more: bool) -> (
 }
 
 fn versions(from: &str) -> Run {
-    let arguments = [
-        "versions",
-        "acme/demo",
-        "--plain-http",
-        "127.0.0.1",
-        "--from",
-        from,
-    ];
-    bounded(&Scene::new(), arguments)
+    let line = format!("versions acme/demo --plain-http 127.0.0.1 --from {from}");
+    bounded(&Scene::new(), line.split(' '))
 }
 
 #[test]
 fn registries_with_too_many_tags_are_refused() {
-    let page = |tags: String| {
-        json!({"name": "acme/demo"})
-            .to_string()
-            .replace('}', &format!(r#","tags":[{tags}]}}"#))
-    };
+    let page = |tags: String| format!(r#"{{"name":"acme/demo","tags":[{tags}]}}"#);
+    let long = format!(r#""{}""#, "x".repeat(100_000));
     // Too many in one page, too many in all, and too long in all.
     for (list, more, most_requests) in [
         (repeated(r#""""#, 4_000_000), false, 1),
         (repeated(r#""x""#, 4_000), true, 30),
-        (
-            repeated(&format!(r#""{}""#, "x".repeat(100_000)), 4_000_000),
-            true,
-            4,
-        ),
+        (repeated(&long, 4_000_000), true, 4),
     ] {
         let (registry, from) = tags(move |_| page(list.clone()), more);
         let run = versions(&from).exits(1).without_result();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::author::Author;
-use crate::support::hostile::cases;
+use crate::support::hostile::{Case, cases};
 use crate::support::layout::Parts;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
@@ -13,9 +13,8 @@ use crate::support::scene::Run;
 fn messages() -> BTreeMap<String, String> {
     let text = std::fs::read_to_string("testdata/hostile.txt").unwrap();
     let lines = text.lines().map(|line| line.split_once(": ").unwrap());
-    lines
-        .map(|(label, message)| (label.to_owned(), message.to_owned()))
-        .collect()
+    let owned = lines.map(|(label, message)| (label.to_owned(), message.to_owned()));
+    owned.collect()
 }
 
 /// Mistakes that only decompression shows. `push` reads headers only, and `install` detects these.
@@ -31,14 +30,18 @@ const IN_COMPRESSED_DATA: [&str; 7] = [
 
 /// Whether the error has this message, as its headline or as its cause.
 fn says(run: &Run, message: &str) -> bool {
-    run.stderr
-        .lines()
-        .any(|line| match line.strip_prefix("error: ") {
-            Some(line) => line
-                .strip_suffix(message)
-                .is_some_and(|about| about.is_empty() || about.ends_with(": ")),
-            None => line.trim_start() == message,
-        })
+    let is_headline = |about: &str| about.is_empty() || about.ends_with(": ");
+    let mut lines = run.stderr.lines();
+    lines.any(|line| match line.strip_prefix("error: ") {
+        Some(line) => line.strip_suffix(message).is_some_and(is_headline),
+        None => line.trim_start() == message,
+    })
+}
+
+/// An author whose release has the zip of a case.
+fn author(case: &Case) -> Author {
+    let release = ReleaseFolder::new("demo", "1.0.0");
+    Author::of(release.zip("linux_amd64", &case.zip))
 }
 
 /// Everything except the target directory, which may exist if it is empty.
@@ -51,9 +54,7 @@ fn without_empty(mut tree: BTreeMap<String, String>) -> BTreeMap<String, String>
 fn push_refuses_every_hostile_zip_that_it_reads() {
     let (mut wrong, messages) = (Vec::new(), messages());
     for case in cases() {
-        let author = Author::new();
-        let release = ReleaseFolder::new("demo", "1.0.0").zip("linux_amd64", &case.zip);
-        release.write(&author.scene.path("dist"));
+        let author = author(&case);
         let before = author.tree();
         let run = author.push("");
         let right = if IN_COMPRESSED_DATA.contains(&case.label) {
@@ -71,17 +72,15 @@ fn push_refuses_every_hostile_zip_that_it_reads() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+const STUB: &str = "a stub before the zip, offsets not shifted";
+const DIRECTORIES: &str = "more directories than the limit";
+
 #[test]
 fn refusals_state_what_was_expected_and_received() {
     for (label, facts) in [
-        (
-            "a stub before the zip, offsets not shifted",
-            stub as fn(&[u8]) -> String,
-        ),
+        (STUB, stub as fn(&[u8]) -> String),
         ("too deep", |_| "expected".to_owned()),
-        ("more directories than the limit", |_| {
-            "expected 10000 received more".to_owned()
-        }),
+        (DIRECTORIES, |_| "expected 10000 received more".to_owned()),
         ("pipe", |_| "received 0o10000".to_owned()),
         ("bzip2", |_| "expected 0 8 received 12".to_owned()),
         ("an unlisted entry between others", |zip| {
@@ -91,14 +90,9 @@ fn refusals_state_what_was_expected_and_received() {
             format!("received header {hidden}")
         }),
     ] {
-        let case = cases()
-            .into_iter()
-            .find(|case| case.label == label)
-            .unwrap();
-        let author = Author::new();
-        let release = ReleaseFolder::new("demo", "1.0.0").zip("linux_amd64", &case.zip);
-        release.write(&author.scene.path("dist"));
-        let run = author.push("").exits(case.exit.into());
+        let mut cases = cases().into_iter();
+        let case = cases.find(|case| case.label == label).unwrap();
+        let run = author(&case).push("").exits(case.exit.into());
         run.says(&format!("error {}", facts(&case.zip)));
     }
 }
@@ -126,14 +120,7 @@ fn install_refuses_every_hostile_zip() {
                 && run.stdout.is_empty()
                 && after == before;
             if !right {
-                let left: Vec<&String> = after
-                    .keys()
-                    .filter(|name| !before.contains_key(*name))
-                    .collect();
-                wrong.push(format!(
-                    "{} {form}: {:?} {left:?}\n{}",
-                    case.label, run.status, run.stderr
-                ));
+                wrong.push(format!("{} {form}: {run:?} {after:?}", case.label));
             }
         }
     }

@@ -172,10 +172,8 @@ fn the_credential_helper_of_the_file_stores_the_password() {
     scene.run("sh", ["-c", install]).succeeds();
     login(&scene, door.host(), PASSWORD, "").succeeds();
     let kept = fs::read_to_string(scene.path("kept")).unwrap();
-    assert!(
-        kept.contains(&format!("\"Secret\":\"{PASSWORD}\"")),
-        "{kept}"
-    );
+    let secret = format!("\"Secret\":\"{PASSWORD}\"");
+    assert!(kept.contains(&secret), "{kept}");
     let config = fs::read_to_string(scene.path(".docker/config.json")).unwrap();
     assert_eq!(config, "{\"credsStore\": \"test\"}");
     scene.tfoci(["logout", door.host()]).succeeds();

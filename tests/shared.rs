@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::author::Author;
@@ -12,6 +12,8 @@ use crate::support::scene::Run;
 
 const PACKED: &str =
     "out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+const INSTALL: &str =
+    "install acme/demo@1.0.0 --platform linux_amd64 --from oci-layout:store --into out";
 const UNPACKED: &str = "out/registry.opentofu.org/acme/demo/1.0.0/linux_amd64";
 /// Longer than tfoci waits for a pipe.
 const SOON: Duration = Duration::from_secs(20);
@@ -22,10 +24,8 @@ fn pushed() -> Author {
     author
 }
 
-fn install(author: &Author, more: &[&str]) -> Run {
-    let known =
-        "install acme/demo@1.0.0 --platform linux_amd64 --from oci-layout:store --into out -q";
-    author.line(format!("{known} {}", more.join(" ")))
+fn install(author: &Author, more: &str) -> Run {
+    author.line(format!("{INSTALL} -q {more}"))
 }
 
 fn make_pipe(path: &Path) {
@@ -48,15 +48,12 @@ fn links_below_the_directory_of_a_mirror_are_refused() {
             let link = author.scene.path(place);
             fs::create_dir_all(link.parent().unwrap()).unwrap();
             symlink(&elsewhere, &link).unwrap();
-            for more in [&[form][..], &[form, "--dry-run"]] {
+            for more in ["", "--dry-run"] {
                 let place = place.display();
-                let run = install(&author, more).exits(1);
+                let run = install(&author, &format!("{form} {more}")).exits(1);
                 run.says(&format!("error {place} link"));
-                assert_eq!(
-                    fs::read_dir(&elsewhere).unwrap().count(),
-                    0,
-                    "{form} {place}"
-                );
+                let count = fs::read_dir(&elsewhere).unwrap().count();
+                assert_eq!(count, 0, "{form} {place}");
             }
             place = place.parent().unwrap();
         }
@@ -64,7 +61,7 @@ fn links_below_the_directory_of_a_mirror_are_refused() {
         let author = pushed();
         fs::create_dir(author.scene.path("real")).unwrap();
         symlink("real", author.scene.path("out")).unwrap();
-        install(&author, &[form]).succeeds();
+        install(&author, form).succeeds();
     }
 }
 
@@ -72,13 +69,13 @@ fn links_below_the_directory_of_a_mirror_are_refused() {
 fn a_link_to_the_same_package_is_refused() {
     for form in ["--packed", "--unpacked"] {
         let author = pushed();
-        install(&author, &[form]).succeeds();
+        install(&author, form).succeeds();
         let place = author
             .scene
             .path(if form == "--packed" { PACKED } else { UNPACKED });
         fs::rename(&place, author.scene.path("theirs")).unwrap();
         symlink(author.scene.path("theirs"), &place).unwrap();
-        install(&author, &[form]).exits(1).says("error link");
+        install(&author, form).exits(1).says("error link");
     }
 }
 
@@ -95,11 +92,11 @@ fn a_package_that_others_can_change_is_refused() {
         ("--unpacked", UNPACKED, 0o777, "writable"),
     ] {
         let author = pushed();
-        install(&author, &[form]).succeeds();
-        install(&author, &[form]).succeeds();
+        install(&author, form).succeeds();
+        install(&author, form).succeeds();
         set_mode(&author.scene.path(path), mode);
-        for more in [&[form][..], &[form, "--dry-run"]] {
-            let run = install(&author, more).exits(3);
+        for more in ["", "--dry-run"] {
+            let run = install(&author, &format!("{form} {more}")).exits(3);
             run.says(&format!("error received same {path} {received}"));
         }
     }
@@ -108,11 +105,11 @@ fn a_package_that_others_can_change_is_refused() {
 #[test]
 fn a_link_inside_an_unpacked_package_is_refused() {
     let author = pushed();
-    install(&author, &["--unpacked"]).succeeds();
+    install(&author, "--unpacked").succeeds();
     let file = author.scene.path(UNPACKED).join("LICENSE");
     fs::rename(&file, author.scene.path("theirs")).unwrap();
     symlink(author.scene.path("theirs"), &file).unwrap();
-    let run = install(&author, &["--unpacked"]).exits(3);
+    let run = install(&author, "--unpacked").exits(3);
     run.says(&format!(
         "error {UNPACKED} received {UNPACKED}/LICENSE link"
     ));
@@ -121,34 +118,21 @@ fn a_link_inside_an_unpacked_package_is_refused() {
 #[test]
 fn a_dry_run_compares_an_installed_package_before_it_reports_it_present() {
     let author = pushed();
-    install(&author, &["--unpacked"]).succeeds();
-    let run = |author: &Author| {
-        let known = "install acme/demo@1.0.0 --platform linux_amd64 --from oci-layout:store";
-        author.line(format!("{known} --into out --unpacked --dry-run"))
-    };
-    run(&author)
-        .succeeds()
-        .says("Present registry.opentofu.org/acme/demo 1.0.0 1");
+    install(&author, "--unpacked").succeeds();
+    let run = || author.line(format!("{INSTALL} --unpacked --dry-run"));
+    let about = "registry.opentofu.org/acme/demo 1.0.0";
+    run().succeeds().says(&format!("Present {about} 1"));
     fs::write(author.scene.path(UNPACKED).join("LICENSE"), "another").unwrap();
-    let before = author.tree();
-    run(&author)
-        .exits(3)
-        .says("error registry.opentofu.org/acme/demo 1.0.0 linux_amd64");
-    assert_eq!(author.tree(), before);
+    let run = author.untouched(run).exits(3);
+    run.says(&format!("error {about} linux_amd64"));
 }
 
 #[test]
 fn installed_files_are_writable_by_their_owner_only() {
     let author = pushed();
-    let mut command = author.scene.command("sh");
-    let known = "umask 0; exec \"$0\" install acme/demo --platform linux_amd64 --from oci-layout:store --into out -q";
-    assert!(
-        command
-            .args(["-c", known, env!("CARGO_BIN_EXE_tfoci")])
-            .status()
-            .unwrap()
-            .success()
-    );
+    let script = format!("umask 0; exec \"$0\" {INSTALL} -q");
+    let words = ["-c", &script, env!("CARGO_BIN_EXE_tfoci")];
+    author.scene.run("sh", words).succeeds();
     let mode = fs::metadata(author.scene.path(PACKED)).unwrap().mode();
     assert_eq!(mode & 0o7777, 0o644);
 }
@@ -160,7 +144,7 @@ fn links_and_pipes_are_refused_as_lock_files() {
             "store/registry.opentofu.org/acme/demo/.tfoci.lock",
             (|author| author.push("-q")) as fn(&Author) -> Run,
         ),
-        ("out/.tfoci.lock", |author| install(author, &[])),
+        ("out/.tfoci.lock", |author| install(author, "")),
     ] {
         let author = pushed();
         let path = author.scene.path(lock);
@@ -173,11 +157,8 @@ fn links_and_pipes_are_refused_as_lock_files() {
         make_pipe(&path);
         let facts = format!("error {lock} regular file");
         run(&author).exits(1).says(&facts);
-        let _reader = fs::File::options()
-            .read(true)
-            .write(true)
-            .open(&path)
-            .unwrap();
+        let mut both = fs::File::options();
+        let _reader = both.read(true).write(true).open(&path).unwrap();
         run(&author).exits(1);
     }
 }
@@ -215,17 +196,8 @@ fn pipes_without_a_writer_are_errors() {
 fn a_key_can_be_read_from_a_pipe_of_a_program() {
     let author = Author::with_release();
     let script = "exec \"$0\" push dist --provider acme/demo --to oci-layout:store --key <(sleep 0.2; cat acme.asc)";
-    let mut command = author.scene.command("bash");
-    let run = command
-        .args(["-c", script, env!("CARGO_BIN_EXE_tfoci")])
-        .stdout(Stdio::null())
-        .output()
-        .unwrap();
-    assert!(
-        run.status.success(),
-        "{}",
-        String::from_utf8_lossy(&run.stderr)
-    );
+    let words = ["-c", script, env!("CARGO_BIN_EXE_tfoci")];
+    author.scene.run("bash", words).succeeds();
 }
 
 #[test]
@@ -235,20 +207,10 @@ fn files_are_linked_only_if_no_other_user_can_write_to_them() {
         let author = pushed();
         let zip = author.blob(&crate::support::judge::sha256(&author.scene.path(name)));
         change(&zip);
-        let copy = [
-            "copy",
-            "acme/demo",
-            "--from",
-            "oci-layout:store",
-            "--to",
-            "oci-layout:other",
-            "-q",
-        ];
-        author.tfoci(&copy).succeeds();
-        let other = author
-            .scene
-            .path("other/registry.opentofu.org/acme/demo/blobs/sha256");
-        let other = other.join(zip.file_name().unwrap());
+        let copy = "copy acme/demo --from oci-layout:store --to oci-layout:other -q";
+        author.line(copy).succeeds();
+        let other = "other/registry.opentofu.org/acme/demo/blobs/sha256";
+        let other = author.scene.path(other).join(zip.file_name().unwrap());
         assert_eq!(fs::read(&other).unwrap(), fs::read(&zip).unwrap());
         // The copy has two links as well, since no other user can write to it.
         assert_eq!(fs::metadata(&other).unwrap().mode() & 0o022, 0);

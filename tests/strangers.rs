@@ -9,40 +9,21 @@ use serde_json::{Value, json};
 
 use crate::support::layout::{Parts, blob, digest};
 use crate::support::scene::{Run, Scene};
+use crate::support::tamper::{put, retag, tags};
 
-const FROM: [&str; 4] = [
-    "acme/demo@1.0.0",
-    "--exact-repository",
-    "--from",
-    "oci-layout:layout",
-];
+const FROM: &str = "acme/demo@1.0.0 --exact-repository --from oci-layout:layout";
 
 /// Runs a reading command with a limit on its address space.
-fn read(scene: &Scene, command: &[&str]) -> Run {
+fn read(scene: &Scene, command: &str) -> Run {
     let program = env!("CARGO_BIN_EXE_tfoci");
     let limited = ["-c", "ulimit -v 4000000; exec \"$0\" \"$@\"", program];
-    let arguments = limited.iter().chain(command).chain(&FROM);
-    let output = scene.command("sh").args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Run {
-        status: output.status.code(),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    }
+    let words = command.split(' ').chain(FROM.split(' '));
+    scene.run("sh", limited.into_iter().chain(words))
 }
 
 fn install(scene: &Scene) -> Run {
-    read(
-        scene,
-        &[
-            "install",
-            "--into",
-            "mirror",
-            "--platform",
-            "linux_amd64",
-            "--quiet",
-        ],
-    )
+    let line = "install --into mirror --platform linux_amd64 --quiet";
+    read(scene, line)
 }
 
 /// A scene with a layout, and where its package, manifest and index are.
@@ -182,19 +163,8 @@ fn an_oversized_body_is_not_read_to_its_end() {
         ));
     }
     for what in ["index", "manifest", "package"] {
-        let (scene, [package, manifest, index]) = scene(&Parts::good());
-        let path = [
-            ("index", index),
-            ("manifest", manifest),
-            ("package", package),
-        ];
-        let path = path
-            .into_iter()
-            .find_map(|(name, path)| (name == what).then_some(path));
-        sparse(1 << 40)(&path.unwrap());
-        install(&scene)
-            .exits(3)
-            .says("error oci-layout:layout more");
+        let run = with_instead(what, sparse(1 << 40)).exits(3);
+        run.says("error oci-layout:layout more");
     }
 }
 
@@ -233,46 +203,29 @@ fn deep_nesting_does_not_overflow_the_stack() {
     run.says(&format!("{about} layout/index.json 100"));
 }
 
-/// Adds tags to `index.json` for the version that is tagged there.
-fn tag(scene: &Scene, names: &[&str]) {
-    let path = scene.path("layout/index.json");
-    let mut index: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    for name in names {
-        let mut entry = index["manifests"][0].clone();
-        entry["annotations"]["org.opencontainers.image.ref.name"] = json!(name);
-        index["manifests"].as_array_mut().unwrap().push(entry);
-    }
-    fs::write(path, index.to_string()).unwrap();
-}
-
 #[test]
 fn malformed_tags_are_shown_escaped() {
     let (scene, _) = scene(&Parts::good());
     let long = "x".repeat(300);
-    tag(
-        &scene,
-        &[
-            "\u{1b}[2J1.0.0",
-            "1.1.0\n9.9.9",
-            "\u{202e}0.0.1",
-            "a b",
-            "1.2.0+x",
-            "",
-            &long,
-        ],
-    );
+    for tag in [
+        "\u{1b}[2J1.0.0",
+        "1.1.0\n9.9.9",
+        "\u{202e}0.0.1",
+        "a b",
+        "1.2.0+x",
+        "",
+        &long,
+    ] {
+        retag(&scene.path("layout"), tag, "1.0.0");
+    }
     let shown = format!("{}…", "x".repeat(200));
-    assert_eq!(
-        scene
-            .line("versions acme/demo --all --exact-repository --from oci-layout:layout")
-            .succeeds()
-            .stdout,
-        format!(
-            "1.0.0\n\tnot a version\n\u{fffd}[2J1.0.0\tnot a version\n1.1.0\u{fffd}9.9.9\tnot a version\n\
-             1.2.0+x\tnot canonical: clients list it as 1.2.0+x and then look for the tag of that name\n\
-             a b\tnot a version\n{shown}\tnot a version\n\u{fffd}0.0.1\tnot a version\n"
-        )
+    let versions = "versions acme/demo --all --exact-repository --from oci-layout:layout";
+    let expected = format!(
+        "1.0.0\n\tnot a version\n\u{fffd}[2J1.0.0\tnot a version\n1.1.0\u{fffd}9.9.9\tnot a version\n\
+         1.2.0+x\tnot canonical: clients list it as 1.2.0+x and then look for the tag of that name\n\
+         a b\tnot a version\n{shown}\tnot a version\n\u{fffd}0.0.1\tnot a version\n"
     );
+    assert_eq!(scene.line(versions).succeeds().stdout, expected);
 }
 
 #[test]
@@ -296,15 +249,10 @@ fn with_evidence(media_type: &str, layer: Value) -> Scene {
         "schemaVersion": 2, "mediaType": manifest, "artifactType": "application/vnd.tfoci.evidence.v1",
         "config": {}, "layers": [layer],
     });
-    let body = body.to_string();
-    fs::write(blob(&scene.path("layout"), body.as_bytes()), &body).unwrap();
-    let path = scene.path("layout/index.json");
-    let mut index: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    index["manifests"].as_array_mut().unwrap().push(json!({
-        "mediaType": media_type, "digest": digest(body.as_bytes()), "size": body.len(),
-        "annotations": {"org.opencontainers.image.ref.name": "evidence-1.0.0"},
-    }));
-    fs::write(path, index.to_string()).unwrap();
+    let layout = scene.path("layout");
+    let mut entry = put(&layout, media_type, body.to_string().as_bytes());
+    entry["annotations"] = json!({"org.opencontainers.image.ref.name": "evidence-1.0.0"});
+    tags(&layout, |tags| tags.push(entry));
     scene
 }
 
@@ -317,8 +265,8 @@ fn oversized_evidence_is_not_read() {
     let refused = |scene: &Scene, facts: &str| {
         let facts = format!("{about} {facts}");
         install(scene).exits(3).says(&facts);
-        let inspected = read(scene, &["inspect"]).exits(3).says(&facts);
-        assert!(inspected.stdout.contains("package         linux_amd64"));
+        let inspected = read(scene, "inspect").exits(3).says(&facts);
+        inspected.shows("package         linux_amd64");
     };
     let scene = with_evidence(manifest, claims(5 << 30));
     refused(&scene, "expected 4194304 received 5368709120");

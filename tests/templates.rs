@@ -21,16 +21,13 @@ fn scene() -> Author {
 
 fn run(author: &Author, arguments: &str, template: &str) -> Run {
     let words = arguments.split(' ');
-    let arguments: Vec<&str> = words
-        .map(|one| if one == "T" { template } else { one })
-        .collect();
-    author.tfoci(&arguments)
+    let words = words.map(|one| if one == "T" { template } else { one });
+    author.tfoci(&words.collect::<Vec<_>>())
 }
 
 #[test]
 fn every_command_that_writes_refuses_such_a_template() {
     let author = scene();
-    let before = author.tree();
     for arguments in [
         "push dist --provider acme/demo --key acme.asc --to T",
         "push dist --provider acme/demo --key acme.asc --to T --dry-run",
@@ -41,10 +38,10 @@ fn every_command_that_writes_refuses_such_a_template() {
         "copy --from oci-layout:store --to T",
         "serve --from T --fill --include */*/* --registry-host a.example --plain-http --listen 127.0.0.1:0",
     ] {
-        let run = run(&author, arguments, SHARED).exits(2).without_result();
+        let run = author.untouched(|| run(&author, arguments, SHARED));
+        let run = run.exits(2).without_result();
         run.says(&format!("error {SHARED}"));
     }
-    assert_eq!(author.tree(), before);
 }
 
 #[test]
@@ -99,16 +96,13 @@ fn what_such_a_template_has_can_be_copied_to_the_one_of_the_hint() {
     let to = format!("{}/mine/${{namespace}}_${{type}}", registry.host());
     let exact = format!("{}/mine/acme-demo", registry.host());
     let loopback = "--plain-http 127.0.0.1";
-    author
-        .push_to(&exact, format!("{loopback} --exact-repository"))
-        .succeeds();
+    let known = format!("{loopback} --exact-repository");
+    author.push_to(&exact, known).succeeds();
     let from = to.replace("}_$", "}-$");
     let copy = format!("copy acme/demo --from {from} --to {to}");
     author.line(format!("{copy} {loopback}")).succeeds();
-    assert_eq!(
-        registry.tags("mine/acme-demo"),
-        registry.tags("mine/acme_demo")
-    );
+    let [one, other] = ["mine/acme-demo", "mine/acme_demo"].map(|name| registry.tags(name));
+    assert_eq!(one, other);
 }
 
 #[test]
@@ -118,28 +112,23 @@ fn a_namespace_of_terraform_may_have_underscores() {
     author.push(format!("--provider {address}")).succeeds();
     let install =
         format!("install {address} --from oci-layout:store --into out --platform linux_amd64");
-    run(&author, &install, "").succeeds();
+    author.line(&install).succeeds();
     assert!(author.scene.path(format!("out/{address}")).is_dir());
-    author.scene.write(
-        "main.tf",
-        format!(
-            "terraform {{\n required_providers {{\n  demo = {{ source = \"{address}\" }}\n }}\n}}\n"
-        ),
+    let needs = format!(
+        "terraform {{\n required_providers {{\n  demo = {{ source = \"{address}\" }}\n }}\n}}\n"
     );
-    run(
-        &author,
-        "lock --client terraform --from oci-layout:store",
-        "",
-    )
-    .succeeds();
+    author.scene.write("main.tf", needs);
+    let lock = "lock --client terraform --from oci-layout:store";
+    author.line(lock).succeeds();
     let lock = fs::read_to_string(author.scene.path(".terraform.lock.hcl")).unwrap();
     assert!(lock.contains(&format!("provider \"{address}\"")), "{lock}");
     // `mirror` reads it in the lock file, and in the directory of a mirror.
-    run(&author, "mirror --from-lock . --from filesystem-mirror:out --to oci-layout:other --allow-unsigned example.com/my_inc/*", "").succeeds();
+    let from = "--from-lock . --from filesystem-mirror:out --to oci-layout:other";
+    let mirror = format!("mirror {from} --allow-unsigned example.com/my_inc/*");
+    author.line(mirror).succeeds();
     fs::remove_file(author.scene.path(".terraform.lock.hcl")).unwrap();
-    run(&author, "lock --client tofu --from oci-layout:store", "")
-        .exits(1)
-        .says("error my_inc expected letters");
+    let run = author.line("lock --client tofu --from oci-layout:store");
+    run.exits(1).says("error my_inc expected letters");
     // Neither `_` nor `___` can stand there in the name of a repository.
     for address in ["example.com/inc_/demo", "example.com/my___inc/demo"] {
         let run = author.push(format!("--provider {address}")).exits(1);
@@ -151,26 +140,15 @@ fn a_namespace_of_terraform_may_have_underscores() {
 fn a_template_for_opentofu_warns_of_underscores() {
     let author = Author::new();
     let template = "h.example/${hostname}/${namespace}/${type}";
-    for (arguments, named) in [
-        (
-            "resolve example.com/my_inc/demo --from T",
-            "example.com/my_inc/demo",
-        ),
-        (
-            "cli-config example.com/my_inc/* --from T",
-            "example.com/my_inc/*",
-        ),
+    for (command, named) in [
+        ("resolve", "example.com/my_inc/demo"),
+        ("cli-config", "example.com/my_inc/*"),
     ] {
-        let run = run(&author, arguments, template).succeeds();
-        run.says(&format!("Warning {named} oci_mirror"));
+        let run = author.line(format!("{command} {named} --from {template}"));
+        run.succeeds().says(&format!("Warning {named} oci_mirror"));
     }
-    let silent = run(
-        &author,
-        "resolve example.com/my_inc/demo --from oci-layout:store",
-        "",
-    )
-    .succeeds();
-    assert_eq!(silent.stderr, "");
+    let silent = author.line("resolve example.com/my_inc/demo --from oci-layout:store");
+    silent.succeeds().says("");
 }
 
 #[test]
@@ -184,20 +162,16 @@ fn an_archive_is_no_directory_of_layouts() {
         "none.tgz",
         "none.zip",
     ] {
-        for arguments in [
-            "versions acme/demo --from T",
-            "copy acme/demo --from oci-layout:store --to T",
+        for line in [
+            format!("versions acme/demo --from oci-layout:{name}"),
+            format!("copy acme/demo --from oci-layout:store --to oci-layout:{name}"),
         ] {
-            let run = run(&author, arguments, &format!("oci-layout:{name}")).exits(2);
+            let run = author.line(line).exits(2);
             run.says(&format!("error oci-layout:{name} expected oci-layout:DIR"));
         }
         assert!(!author.scene.path("none.tar").exists());
     }
     fs::create_dir(author.scene.path("real.tar")).unwrap();
-    run(
-        &author,
-        "copy acme/demo --from oci-layout:store --to oci-layout:real.tar",
-        "",
-    )
-    .succeeds();
+    let copy = "copy acme/demo --from oci-layout:store --to oci-layout:real.tar";
+    author.line(copy).succeeds();
 }

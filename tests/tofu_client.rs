@@ -58,11 +58,13 @@ fn every_layout_is_in_the_table_and_every_line_has_its_layout() {
 #[test]
 fn the_package_is_the_one_for_the_platform() {
     let layout = layouts().join("good-empty-config");
+    let platforms = tofu_client::platforms(&layout, "1.0.0").unwrap();
+    let expected = [("darwin", "arm64"), ("linux", "amd64")];
     assert_eq!(
-        tofu_client::platforms(&layout, "1.0.0").unwrap(),
-        [("darwin", "arm64"), ("linux", "amd64")].map(|(o, a)| (o.to_owned(), a.to_owned()))
+        platforms,
+        expected.map(|(os, arch)| (os.to_owned(), arch.to_owned()))
     );
-    for (os, arch) in tofu_client::platforms(&layout, "1.0.0").unwrap() {
+    for (os, arch) in platforms {
         let package = tofu_client::install(&layout, "1.0.0", &os, &arch).unwrap();
         let bytes = fs::read(&package.bytes_path).unwrap();
         assert_eq!(bytes.len() as u64, package.size);

@@ -1,7 +1,6 @@
 //! `tfoci trust`: checks of trust files, and the entry that applies to a provider.
 
 use sequoia_openpgp::types::ReasonForRevocation;
-use serde_json::Value;
 
 use crate::support::author::Author;
 use crate::support::scene::Run;
@@ -61,12 +60,9 @@ impl Author {
             .replace("[ACME]", &acme)
             .replace("[STRANGER]", &Signer::stranger().fingerprint());
         author.scene.write("trust.toml", text);
-        for (name, signer) in [
-            ("expired.asc", Signer::expired_since()),
-            ("revoked.asc", Signer::revoked()),
-        ] {
-            author.scene.write(name, signer.public_armored());
-        }
+        let (expired, revoked) = (Signer::expired_since(), Signer::revoked());
+        author.scene.write("expired.asc", expired.public_armored());
+        author.scene.write("revoked.asc", revoked.public_armored());
         author
     }
 
@@ -119,10 +115,8 @@ fn every_problem_is_reported_with_its_line() {
     let refused = "unsigned refused [ACME ID] expired accepted weak refused";
     prints(run, &format!("match a.example/*/* 4 key {ACME} {refused}"));
     author.scene.write("trust.toml", "[[provider]\n");
-    author
-        .trust("check trust.toml")
-        .exits(2)
-        .says("error 1 12 ] | 1 | [[provider] |")
+    let run = author.trust("check trust.toml").exits(2);
+    run.says("error 1 12 ] | 1 | [[provider] |")
         .without_result();
     author.trust("check none.toml").exits(1).says("error No 2");
     author.scene.write("trust.toml", "");
@@ -151,51 +145,47 @@ fn every_command_warns_of_suspicious_entries() {
 /// An unusable trust file has the same error in every command.
 #[test]
 fn the_exit_code_is_that_of_other_commands() {
-    for (text, code) in [
-        (
-            "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"none.asc\"]\n",
-            1,
-        ),
-        ("[[provider]]\nmatch = \"*/*/*\"\nkeys = \"none.asc\"\n", 2),
-    ] {
-        let author = Author::with_trust(text);
+    for (keys, code) in [("[\"none.asc\"]", 1), ("\"none.asc\"", 2)] {
+        let text = format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = {keys}\n");
+        let author = Author::with_trust(&text);
         author.with_pushed();
         let check = author.trust("check trust.toml").exits(code).stderr;
         for command in [
             "install acme/demo --from oci-layout:store --into out --trust trust.toml",
             "trust show acme/demo --trust trust.toml",
         ] {
-            let arguments: Vec<&str> = command.split(' ').collect();
-            assert_eq!(author.tfoci(&arguments).exits(code).stderr, check);
+            assert_eq!(author.line(command).exits(code).stderr, check);
         }
     }
 }
 
 #[test]
 fn wrong_types_in_a_trust_file_are_reported_with_their_place() {
+    const ONE: &str = "[[provider]]\nmatch = \"*/*/*\"";
+    const TABLE: &str = "[provider]\nmatch = \"*/*/*\"";
     for (text, facts) in [
         (
-            "[[provider]]\nmatch = \"*/*/*\"\nkeys = \"acme.asc\"\n",
+            [ONE, "keys = \"acme.asc\""],
             "3 8 expected list received 3 | keys = \"acme.asc\" | ^^^^^^^^^^",
         ),
         (
-            "[provider]\nmatch = \"*/*/*\"\n",
+            [TABLE, ""],
             "1 1 expected list received table 1 | [provider] | ^^^^^^^^^^",
         ),
         (
-            "[provider]\nmatch = \"a.example/*/*\"\n[provider]\nmatch = \"*/*/*\"\n",
+            [TABLE, TABLE],
             "3 2 duplicate key 3 | [provider] | ^^^^^^^^",
         ),
         (
-            "[[provider]]\nmatch = \"*/*/*\"\nunsigned = true\n",
+            [ONE, "unsigned = true"],
             "3 12 expected text 3 | unsigned = true | ^^^^",
         ),
         (
-            "[[provider]]\nmatch = \"*/*/*\"\nweak = \"maybe\"\n",
+            [ONE, "weak = \"maybe\""],
             "3 8 expected refuse warn received maybe 3 | weak = \"maybe\" | ^^^^^^^",
         ),
     ] {
-        let run = Author::with_trust(text).trust("check trust.toml");
+        let run = Author::with_trust(&text.join("\n")).trust("check trust.toml");
         run.exits(2).says(&format!("error trust.toml {facts}"));
     }
 }
@@ -229,38 +219,32 @@ fn the_entry_that_applies_is_shown() {
     let unpinned = format!(
         "unsigned refused push mirror unsigned accepted checksum unverified pinned no --require-pinned registry.opentofu.org/acme/demo {rest}"
     );
+    let demo = "provider a.example/acme/demo entry trust.toml 3 a.example/acme/demo";
+    let pinned = format!(
+        "{demo} key [STRANGER] --key key {ACME} unsigned refused [STRANGER ID] [ACME ID] {rest}"
+    );
+    // A key on the command line supplies the certificate of a pinned fingerprint, and replaces key files.
+    let named = format!("{demo} key {STRANGER} unsigned refused [STRANGER ID] {rest}");
+    let late = "provider a.example/acme/late entry trust.toml 7 a.example/acme/* unsigned accepted checksum unverified pinned no --require-pinned a.example/acme/late expired accepted weak accepted".to_owned();
+    let none = "provider registry.opentofu.org/acme/demo entry none";
     for (arguments, facts) in [
-        (
-            "a.example/acme/demo --trust trust.toml",
-            format!(
-                "provider a.example/acme/demo entry trust.toml 3 a.example/acme/demo key [STRANGER] --key key {ACME} unsigned refused [STRANGER ID] [ACME ID] {rest}"
-            ),
-        ),
-        // A key on the command line supplies the certificate of a pinned fingerprint, and replaces key files.
+        ("a.example/acme/demo --trust trust.toml", pinned),
         (
             "a.example/acme/demo --trust trust.toml --key stranger.asc",
-            format!(
-                "provider a.example/acme/demo entry trust.toml 3 a.example/acme/demo key {STRANGER} unsigned refused [STRANGER ID] {rest}"
-            ),
+            named,
         ),
-        (
-            "a.example/acme/late --trust trust.toml",
-            "provider a.example/acme/late entry trust.toml 7 a.example/acme/* unsigned accepted checksum unverified pinned no --require-pinned a.example/acme/late expired accepted weak accepted".to_owned(),
-        ),
+        ("a.example/acme/late --trust trust.toml", late),
         (
             "acme/demo --trust trust.toml",
-            format!("provider registry.opentofu.org/acme/demo entry none trust.toml {unpinned}"),
+            format!("{none} trust.toml {unpinned}"),
         ),
-        (
-            "acme/demo",
-            format!("provider registry.opentofu.org/acme/demo entry none --trust {unpinned}"),
-        ),
+        ("acme/demo", format!("{none} --trust {unpinned}")),
     ] {
         let run = author.trust(&format!("show {arguments}")).succeeds();
         prints(run.says(""), &facts);
     }
     let run = author.trust("show c.example/acme/demo --trust trust.toml --format json");
-    let document: Value = serde_json::from_str(&run.succeeds().stdout).unwrap();
+    let document = run.succeeds().json();
     assert_eq!(document["entry"]["line"], 19);
     assert_eq!(document["pinned"], true);
     assert_eq!(document["writing"]["expired"], "refuse");
@@ -272,21 +256,18 @@ fn the_entry_that_applies_is_shown() {
 #[test]
 fn a_hostile_user_id_does_nothing_to_a_terminal() {
     let author = Author::with_trust("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"evil.asc\"]\n");
-    author
-        .scene
-        .write("evil.asc", Signer::hostile().public_armored());
+    let evil = Signer::hostile().public_armored();
+    author.scene.write("evil.asc", evil);
     for arguments in [
         "check trust.toml",
         "show acme/demo --trust trust.toml",
         "check trust.toml --format json",
     ] {
-        let run = author.trust(arguments).succeeds();
-        assert!(run.stdout.contains("Evil"), "{}", run.stdout);
-        assert!(
-            !run.stdout.contains(['\u{1b}', '\r', '\u{202e}', '\u{85}']),
-            "{:?}",
-            run.stdout
-        );
+        let mut run = author.trust(arguments).succeeds();
+        run.shows("Evil");
+        for control in ["\u{1b}", "\r", "\u{202e}", "\u{85}"] {
+            run = run.hides(control);
+        }
         let is_forged = |line: &str| line.trim_start().starts_with("[[provider]]");
         assert!(!run.stdout.lines().any(is_forged), "{}", run.stdout);
     }
@@ -296,27 +277,19 @@ fn a_hostile_user_id_does_nothing_to_a_terminal() {
 fn a_comment_behind_a_fingerprint_says_whose_key_it_is() {
     let author = Author::new();
     let key = Signer::acme().fingerprint();
-    author.scene.write(
-        "trust.toml",
-        format!("[[provider]]\nmatch = \"a.example/acme/demo\"\nkeys = [\n  \"{key}\", # Acme <a@acme.example>, first seen with 1.0.0\n]\n"),
+    let comment = "Acme <a@acme.example>, first seen with 1.0.0";
+    let entry = format!(
+        "[[provider]]\nmatch = \"a.example/acme/demo\"\nkeys = [\n  \"{key}\", # {comment}\n]\n"
     );
-    let show = ["trust", "show", "a.example/acme/demo", "--trust"];
-    for (arguments, keys) in [
-        (&["trust", "check"][..], "/entries/0/keys"),
-        (&show, "/keys"),
+    author.scene.write("trust.toml", entry);
+    for (line, keys) in [
+        ("trust check trust.toml", "/entries/0/keys"),
+        ("trust show a.example/acme/demo --trust trust.toml", "/keys"),
     ] {
-        let run = |more: &[&str]| {
-            let arguments = [arguments, &["trust.toml"], more].concat();
-            author.tfoci(&arguments).succeeds().stdout
-        };
-        let text = run(&[]);
-        let comment = "\n          # Acme <a@acme.example>, first seen with 1.0.0\n";
-        assert!(text.contains(comment), "{text}");
-        let document: Value = serde_json::from_str(&run(&["--format", "json"])).unwrap();
-        assert_eq!(
-            document.pointer(keys).unwrap()[0]["comment"],
-            "Acme <a@acme.example>, first seen with 1.0.0"
-        );
+        let run = author.line(line).succeeds();
+        run.shows(format!("\n          # {comment}\n"));
+        let document = author.line(format!("{line} --format json")).json();
+        assert_eq!(document.pointer(keys).unwrap()[0]["comment"], comment);
     }
 }
 
@@ -325,15 +298,11 @@ fn keys_that_are_named_twice_or_may_not_sign_have_a_warning() {
     let author = Author::new();
     let acme = Signer::acme();
     author.scene.write("copy.asc", acme.public_armored());
-    let retired = Signer::retired();
-    author
-        .scene
-        .write("retired.asc", retired.armored_without_signing());
-    author.scene.write(
-        "trust.toml",
-        "[[provider]]\nmatch = \"a.example/acme/demo\"\nkeys = [\"acme.asc\", \"copy.asc\", \"retired.asc\"]\n",
-    );
-    let run = author.tfoci(&["trust", "check", "trust.toml"]).succeeds();
+    let retired = Signer::retired().armored_without_signing();
+    author.scene.write("retired.asc", retired);
+    let entry = "[[provider]]\nmatch = \"a.example/acme/demo\"\nkeys = [\"acme.asc\", \"copy.asc\", \"retired.asc\"]\n";
+    author.scene.write("trust.toml", entry);
+    let run = author.line("trust check trust.toml").succeeds();
     run.says("Warning [ACME] acme.asc copy.asc Warning retired.asc");
 }
 
@@ -379,23 +348,20 @@ fn a_copy_of_a_pinned_key_is_described_with_its_revocation() {
     let warning = "[ACME] keys/[ACME].asc revoked";
     let run = author.trust("check trust.toml").succeeds();
     let line = format!("key       {key}keys/[ACME].asc\n");
-    assert!(run.stdout.contains(&line), "{}", run.stdout);
+    run.shows(&line);
     run.says(&format!("Warning 2 {warning}"));
     let show = "show a.example/acme/demo --trust trust.toml";
     let run = author.trust(show).succeeds();
-    assert!(run.stdout.contains(&line), "{}", run.stdout);
+    run.shows(&line);
     run.says(&format!("Warning {warning}"));
     let run = author.trust(&format!("{show} --key acme.asc")).succeeds();
     assert_eq!(run.stdout.matches(&key).count(), 1, "{}", run.stdout);
-    run.says(&format!(
-        "Warning {warning} Warning [ACME] acme.asc revoked"
-    ));
+    let both = format!("Warning {warning} Warning [ACME] acme.asc revoked");
+    run.says(&both);
 
     author.scene.write(format!("keys/{pin}.asc"), "nonsense");
-    author
-        .trust("check trust.toml")
-        .exits(2)
-        .says("error keys/[ACME].asc expected 3");
+    let run = author.trust("check trust.toml").exits(2);
+    run.says("error keys/[ACME].asc expected 3");
 }
 
 /// A folder has no keys, and neither has a store without evidence.
@@ -410,11 +376,7 @@ fn a_copy_of_a_pinned_key_is_the_key_of_a_release() {
     let key = Signer::acme().public_armored();
     author.scene.write(format!("keys/{pin}.asc"), key);
     let run = author.push_unsigned(trust).succeeds();
-    assert!(
-        run.stderr.contains("signed [ACME ID] (pinned)"),
-        "{}",
-        run.stderr
-    );
+    run.tells("signed [ACME ID] (pinned)");
 }
 
 /// The first entry says nothing about the provider, and its copy is not there. The second one names the file.
@@ -427,16 +389,12 @@ fn a_copy_that_is_not_there_hides_no_key_file() {
         "[[provider]]\nmatch = \"other.example/*/*\"\nkeys = [\"{pin}\"]\n\n[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"keys/{pin}.asc\"]\n"
     );
     author.scene.write("trust.toml", text);
-    let inspect = ["inspect", "acme/demo@1.0.0", "--from", "oci-layout:store"];
-    let inspect = [&inspect[..], &["--trust", "trust.toml"]].concat();
-    author
-        .tfoci(&inspect)
-        .exits(1)
-        .says("error keys/[ACME].asc");
-    author
-        .scene
-        .write(format!("keys/{pin}.asc"), Signer::acme().public_armored());
-    author.tfoci(&inspect).succeeds();
+    let inspect = "inspect acme/demo@1.0.0 --from oci-layout:store --trust trust.toml";
+    let run = author.line(inspect).exits(1);
+    run.says("error keys/[ACME].asc");
+    let key = Signer::acme().public_armored();
+    author.scene.write(format!("keys/{pin}.asc"), key);
+    author.line(inspect).succeeds();
 }
 
 /// One verdict everywhere, and never that a store was tampered with.
@@ -479,10 +437,8 @@ fn a_key_file_that_cannot_be_used_is_no_finding_about_a_release() {
         let by_trust = with("--trust trust.toml");
         let check = ["trust check trust.toml".to_owned()];
         for command in by_key.iter().chain(&by_trust).chain(&check) {
-            let run = author.tfoci(&command.split(' ').collect::<Vec<_>>());
-            run.exits(exit)
-                .says(&format!("error {name}"))
-                .hides("tampered");
+            let run = author.line(command).exits(exit);
+            run.says(&format!("error {name}")).hides("tampered");
         }
     }
 }

@@ -65,9 +65,8 @@ impl Mirrored {
         );
         scene.write("trust.toml", pins);
         let mirrored = Self { scene, origin };
-        mirrored
-            .tfoci(&format!("mirror [DEMO]{constraints} --to oci-layout:store"))
-            .succeeds();
+        let mirror = format!("mirror [DEMO]{constraints} --to oci-layout:store");
+        mirrored.tfoci(&mirror).succeeds();
         mirrored
     }
 

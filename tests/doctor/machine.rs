@@ -9,10 +9,8 @@ fn without_a_project_the_machine_is_checked() {
     scene.write(".docker/config.json", "{\"auths\":{}}");
     let report = doctor(&scene, &[]).passes();
     let (credentials, proxy) = (&report.good["credentials"], &report.good["proxy"]);
-    assert!(
-        credentials.ends_with(".docker/config.json"),
-        "{credentials}"
-    );
+    let is_file = credentials.ends_with(".docker/config.json");
+    assert!(is_file, "{credentials}");
     assert!(proxy.contains("proxy.example:3128"), "{proxy}");
     // Neither here nor there is a secret shown.
     scene.write(".docker/config.json", "{\"auths\": hunter2");

@@ -1,7 +1,6 @@
 use std::time::{Duration, SystemTime};
 
 use sequoia_openpgp::types::ReasonForRevocation;
-use serde_json::Value;
 
 use crate::mirror::origin_scene::OriginScene;
 use crate::schema::follows;
@@ -23,12 +22,9 @@ fn provider(name: &str, key: &str) -> Provider {
 impl OriginScene {
     /// Writes a trust file with an entry for each name, all with this key.
     fn pins(&self, names: &[&str], key: &Signer) {
-        let entry = |name| {
-            format!(
-                "[[provider]]\nmatch = \"[ORIGIN]/acme/{name}\"\nkeys = [\"{}\"]\n",
-                key.fingerprint()
-            )
-        };
+        let key = key.fingerprint();
+        let entry =
+            |name| format!("[[provider]]\nmatch = \"[ORIGIN]/acme/{name}\"\nkeys = [\"{key}\"]\n");
         let entries: String = names.iter().map(entry).collect();
         self.write("trust.toml", self.named(&entries));
     }
@@ -36,9 +32,8 @@ impl OriginScene {
 
 /// The messages of the document.
 fn warnings(scene: &OriginScene, more: &str, code: i32) -> Vec<String> {
-    let arguments = format!("trust check trust.toml --ca-file ca.pem --format json{more}");
-    let run = scene.tfoci(arguments.split(' ')).exits(code);
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let line = format!("trust check trust.toml --ca-file ca.pem --format json{more}");
+    let document = scene.scene.line(line).exits(code).json();
     follows("trust-check", &document);
     let warnings = document["warnings"].as_array().unwrap().iter();
     let messages = warnings.map(|one| one["message"].as_str().unwrap().to_owned());

@@ -64,14 +64,12 @@ fn each_fault_has_its_code_and_the_fix_heals_it() {
         let store = format!("store{number}");
         let layout = mirrored.copy_to(&store);
         damage(&layout);
-        let found = mirrored
-            .verify_in(&store, "--require-pinned")
-            .are(&[code], exit);
+        let found = mirrored.verify_in(&store, "--require-pinned");
+        let found = found.are(&[code], exit);
         let finding = &found.findings[0];
         assert_eq!(finding["version"], "1.0.0", "{finding}");
-        mirrored
-            .verify_in(&store, "--require-pinned --deep")
-            .are(&[code], exit);
+        let deep = mirrored.verify_in(&store, "--require-pinned --deep");
+        deep.are(&[code], exit);
         if code == "not-verified" {
             continue;
         }
