@@ -1,7 +1,5 @@
 //! `tfoci completions`.
 
-use std::process::Command;
-
 use crate::support::scene::Scene;
 
 #[test]
@@ -14,13 +12,7 @@ fn every_shell_completes_commands_and_options() {
         }
     }
     // The script is one that the shell reads.
-    scene.write(
-        "tfoci.bash",
-        scene.tfoci(["completions", "bash"]).succeeds().stdout,
-    );
-    let read = Command::new("bash")
-        .arg("-n")
-        .arg(scene.path("tfoci.bash"))
-        .status();
-    assert!(read.unwrap().success());
+    let script = scene.line("completions bash").succeeds().stdout;
+    scene.write("tfoci.bash", script);
+    scene.run("bash", ["-n", "tfoci.bash"]).succeeds();
 }

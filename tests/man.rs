@@ -11,20 +11,16 @@ fn manual_pages_are_written_for_every_command() {
     let help = scene.tfoci(["--help"]).succeeds().stdout;
     let (_, list) = help.split_once("Commands:\n").unwrap();
     let lines = list.lines().map_while(|line| line.strip_prefix("  "));
-    let commands: Vec<_> = lines
-        .filter_map(|line| line.split(' ').next())
-        .filter(|name| !name.is_empty())
-        .collect();
+    let names = lines.filter_map(|line| line.split(' ').next());
+    let commands: Vec<_> = names.filter(|name| !name.is_empty()).collect();
     assert!(commands.len() > 10, "{commands:?}");
     for command in commands {
         let page = fs::read_to_string(scene.path(format!("share/man1/tfoci-{command}.1")));
         assert!(page.unwrap().contains(".SH SYNOPSIS"), "{command}");
     }
     for page in ["tfoci", "tfoci-trust-check", "tfoci-trust-show"] {
-        assert!(
-            scene.path(format!("share/man1/{page}.1")).exists(),
-            "{page}"
-        );
+        let is_there = scene.path(format!("share/man1/{page}.1")).exists();
+        assert!(is_there, "{page}");
     }
     let page = |name: &str| fs::read_to_string(scene.path(format!("share/man1/{name}.1")));
     // An option that the short help leaves out, and an example on two lines.

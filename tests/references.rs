@@ -4,24 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::architecture::source;
+
 /// The text before the anchor in a reference.
 const REFERENCE: &str = "clients#";
 
 #[test]
 fn every_reference_to_clients_names_a_heading() {
     let anchors = anchors(&fs::read_to_string("src/clients.md").unwrap());
-    let mut broken = Vec::new();
-    for path in files() {
-        let text = fs::read_to_string(&path).unwrap();
-        for (number, line) in text.lines().enumerate() {
-            for anchor in referenced(line) {
-                if !anchors.contains(&anchor) {
-                    broken.push(format!("{}:{}: {anchor}", path.display(), number + 1));
-                }
-            }
-        }
-    }
-    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    let broken = found(|line| {
+        let mut referenced = referenced(line).into_iter();
+        referenced.find(|anchor| !anchors.contains(anchor))
+    });
+    assert!(broken.is_empty(), "{broken:#?}");
 }
 
 #[test]
@@ -36,17 +31,8 @@ fn links_inside_clients_lead_to_headings() {
 
 #[test]
 fn no_file_refers_to_numbered_documents() {
-    let own = Path::new("tests/references.rs");
-    let mut found = Vec::new();
-    for path in files().filter(|path| path != own) {
-        let text = fs::read_to_string(&path).unwrap();
-        for (number, line) in text.lines().enumerate() {
-            if is_numbered(line) {
-                found.push(format!("{}:{}: {line}", path.display(), number + 1));
-            }
-        }
-    }
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    let numbered = found(|line| is_numbered(line).then(|| line.to_owned()));
+    assert!(numbered.is_empty(), "{numbered:#?}");
 }
 
 #[test]
@@ -91,16 +77,13 @@ fn anchors(document: &str) -> BTreeSet<String> {
         if title.len() == line.len() {
             continue;
         }
-        let anchor: String = title
-            .trim()
-            .chars()
-            .filter_map(|c| match c {
-                ' ' => Some('-'),
-                '-' | '_' => Some(c),
-                _ if c.is_alphanumeric() => Some(c.to_ascii_lowercase()),
-                _ => None,
-            })
-            .collect();
+        let kept = title.trim().chars().filter_map(|c| match c {
+            ' ' => Some('-'),
+            '-' | '_' => Some(c),
+            _ if c.is_alphanumeric() => Some(c.to_ascii_lowercase()),
+            _ => None,
+        });
+        let anchor: String = kept.collect();
         assert!(headings.insert(anchor, line).is_none(), "{line}: twice");
     }
     headings.into_keys().collect()
@@ -122,32 +105,21 @@ fn anchor_at(text: &str) -> String {
 
 /// All files that are written by hand: sources, tests, scripts and documents.
 fn files() -> impl Iterator<Item = PathBuf> {
-    let mut pending: Vec<PathBuf> = ["src", "tests", "testdata", "benches", "fuzz"]
-        .map(PathBuf::from)
-        .to_vec();
-    let mut files = vec![PathBuf::from("README.md")];
-    while let Some(directory) = pending.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                // Inputs and results of the fuzzer are no text.
-                if !["corpus", "artifacts", "target"].contains(&name(&path)) {
-                    pending.push(path);
-                }
-            } else if ["rs", "md", "py", "sh", "toml"].contains(&extension(&path)) {
-                files.push(path);
-            }
+    let directories = ["src", "tests", "testdata", "benches", "fuzz"].into_iter();
+    let kinds = ["rs", "md", "py", "sh", "toml"];
+    let files = directories.flat_map(move |one| source::files(Path::new(one), &kinds));
+    files.chain([PathBuf::from("README.md")])
+}
+
+/// The lines of all files of which something is wrong, each with its place.
+fn found(what: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in files().filter(|path| path != Path::new(file!())) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (line, number) in text.lines().zip(1..) {
+            let wrong = what(line).map(|wrong| format!("{}:{number}: {wrong}", path.display()));
+            found.extend(wrong);
         }
     }
-    files.into_iter()
-}
-
-fn name(path: &Path) -> &str {
-    path.file_name().and_then(|name| name.to_str()).unwrap()
-}
-
-fn extension(path: &Path) -> &str {
-    path.extension()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default()
+    found
 }

@@ -1,6 +1,7 @@
 //! The source files of the crate as a tree of modules, and the paths that each file names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -249,15 +250,26 @@ fn module(file: &Path) -> Module {
 
 /// Every file with Rust in it below a directory, in order.
 pub fn rust_files(directory: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
+    files(directory, &["rs"])
+}
+
+/// Every file below a directory with one of these extensions, in order. Inputs and results of the fuzzer are no text.
+pub fn files(directory: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+    let is_one_of = |name: Option<&OsStr>, names: &[&str]| {
+        name.is_some_and(|name| names.iter().any(|one| name == *one))
+    };
+    let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
+        if is_one_of(path.file_name(), &["corpus", "artifacts", "target"]) {
+            continue;
+        }
         if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
+            found.extend(files(&path, extensions));
+        } else if is_one_of(path.extension(), extensions) {
+            found.push(path);
         }
     }
-    files.sort();
-    files
+    found.sort();
+    found
 }

@@ -14,30 +14,20 @@ const GPG: [&str; 2] = ["--armor", "--digest-algo"];
 /// Checks the hints that a command printed. An option in them is one of this command, or of one that the hint names.
 #[track_caller]
 pub fn check(arguments: &[impl AsRef<OsStr>], stderr: &str) {
-    let words: Vec<String> = arguments
-        .iter()
-        .map(|argument| argument.as_ref().to_string_lossy().into_owned())
-        .collect();
-    let hints = stderr
-        .lines()
-        .filter_map(|line| line.strip_prefix("hint: "));
-    for hint in hints {
-        let quoted = quoted(hint);
-        let mut commands: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words = arguments.iter().map(|one| one.as_ref().to_string_lossy());
+    let words: Vec<_> = words.collect();
+    let hints = stderr.lines();
+    for hint in hints.filter_map(|line| line.strip_prefix("hint: ")) {
+        let quoted: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
+        let mut commands: Vec<&str> = words.iter().map(|word| &**word).collect();
         commands.extend(quoted.iter().flat_map(|text| text.split(' ')));
-        let commands: Vec<&str> = commands
-            .into_iter()
-            .filter(|word| is_command(word))
-            .collect();
+        commands.retain(|word| is_command(word));
+        // Every command has those of the empty name.
+        commands.push("");
         for option in quoted.iter().filter(|text| text.starts_with("--")) {
-            if GPG.contains(&name(option)) {
-                continue;
-            }
             let has = |command: &&str| options(command).contains(name(option));
-            assert!(
-                commands.iter().any(has) || options("").contains(name(option)),
-                "none of {commands:?} has the option `{option}` of the hint\n{hint}"
-            );
+            let is_known = GPG.contains(&name(option)) || commands.iter().any(has);
+            assert!(is_known, "none of {commands:?} has `{option}`\n{hint}");
         }
         for text in quoted {
             let mut words = text.split(' ').skip_while(|word| *word != "tfoci").skip(1);
@@ -45,18 +35,11 @@ pub fn check(arguments: &[impl AsRef<OsStr>], stderr: &str) {
                 continue;
             };
             for option in words.filter(|word| word.starts_with("--")) {
-                assert!(
-                    options(command).contains(name(option)) || options("").contains(name(option)),
-                    "`{command}` has no option `{option}`, which the hint advises\n{hint}"
-                );
+                let has = |command| options(command).contains(name(option));
+                assert!(has(command) || has(""), "no `{command} {option}`\n{hint}");
             }
         }
     }
-}
-
-/// The texts in backticks.
-fn quoted(hint: &str) -> Vec<&str> {
-    hint.split('`').skip(1).step_by(2).collect()
 }
 
 /// `--from` of `--from=STORE`.
@@ -90,10 +73,8 @@ fn options(command: &str) -> BTreeSet<String> {
         option.starts_with("--").then(|| name(option).to_owned())
     });
     let options: BTreeSet<String> = listed.collect();
-    KNOWN
-        .lock()
-        .unwrap()
-        .insert(command.to_owned(), options.clone());
+    let mut known = KNOWN.lock().unwrap();
+    known.insert(command.to_owned(), options.clone());
     options
 }
 

@@ -16,14 +16,12 @@ pub fn installs(store: &Path) -> Vec<String> {
         let name = layout.strip_prefix(store).unwrap().display().to_string();
         for version in tofu_client::versions(&layout).expect(&name) {
             for (os, arch) in tofu_client::platforms(&layout, &version).expect(&name) {
-                let package = tofu_client::install(&layout, &version, &os, &arch)
-                    .unwrap_or_else(|refusal| panic!("{name} {version} {os}_{arch}: {refusal}"));
-                assert_eq!(
-                    package.zh,
-                    format!("zh:{}", sha256(&package.bytes_path)),
-                    "{name} {version} {os}_{arch}"
-                );
-                found.push(format!("{name} {version} {os}_{arch} {}", package.zh));
+                let what = format!("{name} {version} {os}_{arch}");
+                let package = tofu_client::install(&layout, &version, &os, &arch);
+                let package = package.unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+                let zh = format!("zh:{}", sha256(&package.bytes_path));
+                assert_eq!(package.zh, zh, "{what}");
+                found.push(format!("{what} {zh}"));
             }
         }
     }

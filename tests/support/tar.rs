@@ -65,10 +65,8 @@ impl Tar {
     #[track_caller]
     pub fn assert_sound(&self) {
         let names = self.names();
-        assert_eq!(
-            names[..3],
-            ["index.json", "tfoci-bundle.json", "oci-layout"]
-        );
+        let first = ["index.json", "tfoci-bundle.json", "oci-layout"];
+        assert_eq!(names[..3], first);
         for entry in &self.0[3..] {
             assert_eq!(entry.name, format!("blobs/sha256/{}", sha256(&entry.bytes)));
             assert_eq!(names.iter().filter(|name| **name == entry.name).count(), 1);
