@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::support::author::Author;
 use crate::support::layout_of_registry::import;
 use crate::support::registry::Registry;
-use crate::support::tamper::{rewrite, rewrite_evidence};
 use crate::support::scene::Run;
+use crate::support::tamper::{rewrite, rewrite_evidence};
 
 /// Compares how tfoci and clients read mutated documents.
 mod differential;

@@ -51,6 +51,13 @@ fn assert_arrived(registry: &Registry, bytes: &[u8]) {
     registry.assert_no_leaks();
 }
 
+/// Uploads 300 KiB, which arrive.
+async fn arrives(registry: &Registry) {
+    let bytes = noise(300 * KIB);
+    put(registry, &bytes).await.unwrap();
+    assert_arrived(registry, &bytes);
+}
+
 /// Each request of the uploads in short form.
 fn said(registry: &Registry) -> Vec<String> {
     let seen = registry.seen().into_iter();
@@ -107,14 +114,15 @@ async fn long_blobs_go_in_chunks_of_four_mebibytes() {
 #[tokio::test]
 async fn chunks_have_the_minimum_length_of_the_registry() {
     let registry = behind_a_proxy(|quirks| quirks.smallest_chunk = Some(200 << 10));
-    let bytes = noise(300 * KIB);
-    put(&registry, &bytes).await.unwrap();
-    assert_arrived(&registry, &bytes);
+    arrives(&registry).await;
     assert!(said(&registry).contains(&"PATCH 0-204799 204800 202".to_owned()));
     assert_eq!(registry.count(PATCHES), 2);
 
     let registry = behind_a_proxy(|quirks| quirks.smallest_chunk = Some(1 << 40));
-    let error = put(&registry, &bytes).await.unwrap_err().to_string();
+    let error = put(&registry, &noise(300 * KIB))
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.ends_with(" 1099511627776 bytes"), "{error}");
     assert_eq!(registry.count(PATCHES), 0);
 }
@@ -127,18 +135,14 @@ async fn a_refused_chunk_is_sent_again_in_shorter_ones() {
             let long = |seen: &Seen| PATCHES(seen) && length(seen) > 70 << 10;
             registry.always(long, Fault::status(status));
         }
-        let bytes = noise(300 * KIB);
-        put(&registry, &bytes).await.unwrap();
-        assert_arrived(&registry, &bytes);
+        arrives(&registry).await;
     }
 }
 
 #[tokio::test]
 async fn a_partial_upload_resumes_at_its_offset() {
     let registry = behind_a_proxy(|quirks| quirks.taken_of_patch = Some(100_000));
-    let bytes = noise(300 * KIB);
-    put(&registry, &bytes).await.unwrap();
-    assert_arrived(&registry, &bytes);
+    arrives(&registry).await;
     assert_eq!(
         said(&registry)[3..],
         [
@@ -155,9 +159,7 @@ async fn a_partial_upload_resumes_at_its_offset() {
 async fn a_cut_transfer_resumes_at_its_offset() {
     let registry = behind_a_proxy(|quirks| quirks.keeps_partial = true);
     registry.fault(2, PATCHES, Fault::CutRequest(1000));
-    let bytes = noise(300 * KIB);
-    put(&registry, &bytes).await.unwrap();
-    assert_arrived(&registry, &bytes);
+    arrives(&registry).await;
     assert_eq!(
         said(&registry)[3..],
         [
@@ -175,16 +177,14 @@ async fn a_request_whose_answer_was_lost_is_not_repeated() {
     for sort in [PATCHES, closing] {
         let registry = behind_a_proxy(|_| {});
         registry.fault(1, sort, Fault::LostAnswer);
-        let bytes = noise(300 * KIB);
-        put(&registry, &bytes).await.unwrap();
-        assert_arrived(&registry, &bytes);
+        arrives(&registry).await;
         assert_eq!(registry.count(PATCHES), 2);
         // One of them is the attempt in one request.
         assert_eq!(registry.count(matching("POST", "/uploads/")), 2);
     }
     let registry = Registry::plain();
     registry.fault(1, in_one_piece, Fault::LostAnswer);
-    put(&registry, &noise(300 * KIB)).await.unwrap();
+    arrives(&registry).await;
     assert_eq!(registry.count(in_one_piece), 1);
 }
 
@@ -193,27 +193,27 @@ async fn impossible_upload_offsets_are_refused() {
     // The registry reports less than before: the upload starts again.
     let registry = behind_a_proxy(|_| {});
     registry.fault(2, PATCHES, Fault::with("range", "0-5"));
-    let bytes = noise(300 * KIB);
-    put(&registry, &bytes).await.unwrap();
-    assert_arrived(&registry, &bytes);
+    arrives(&registry).await;
     assert_eq!(registry.count(PATCHES), 4);
     // The registry reports more than was sent.
     let registry = behind_a_proxy(|_| {});
     registry.always(PATCHES, Fault::with("range", "0-999999"));
-    let error = put(&registry, &bytes).await.unwrap_err().to_string();
+    let error = put(&registry, &noise(300 * KIB))
+        .await
+        .unwrap_err()
+        .to_string();
     let facts = "\n  expected an upload offset of 0 to 153600 bytes\n  received 1000000 bytes";
     assert!(error.contains(facts), "{error}");
     // The offset does not grow.
     let registry = behind_a_proxy(|quirks| quirks.taken_of_patch = Some(0));
-    let error = put(&registry, &bytes).await.unwrap_err();
+    let error = put(&registry, &noise(300 * KIB)).await.unwrap_err();
     let is_named = matches!(error, PutError::Store(Error::Protocol { .. }));
     assert!(is_named, "{error}");
     assert!(registry.count(PATCHES) < 10);
     // The registry reports no offset: a chunk that was answered with success counts as stored.
     let registry = behind_a_proxy(|_| {});
     registry.always(PATCHES, Fault::without("range"));
-    put(&registry, &bytes).await.unwrap();
-    assert_arrived(&registry, &bytes);
+    arrives(&registry).await;
 }
 
 /// A proxy whose disk is full.
@@ -241,9 +241,7 @@ async fn every_answer_may_give_another_location() {
                 quirks.uploads_elsewhere = elsewhere;
             });
             registry.fault(2, PATCHES, Fault::status(503));
-            let bytes = noise(300 * KIB);
-            put(&registry, &bytes).await.unwrap();
-            assert_arrived(&registry, &bytes);
+            arrives(&registry).await;
             let door = [Door::Front, Door::Elsewhere][usize::from(elsewhere)];
             assert_eq!(registry.count(|seen| PATCHES(seen) && seen.door == door), 3);
         }
@@ -251,7 +249,7 @@ async fn every_answer_may_give_another_location() {
     let registry = behind_a_proxy(|_| {});
     registry.always(PATCHES, Fault::without("location"));
     registry.always(closing, Fault::without("location"));
-    put(&registry, &noise(300 * KIB)).await.unwrap();
+    arrives(&registry).await;
 }
 
 #[tokio::test]
@@ -276,9 +274,7 @@ async fn a_throttled_upload_does_not_send_more_requests() {
     for fault in [Fault::too_many_requests("0"), Fault::secondary_limit()] {
         let registry = Registry::plain();
         registry.storm(3, in_one_piece, fault);
-        let bytes = noise(300 * KIB);
-        put(&registry, &bytes).await.unwrap();
-        assert_arrived(&registry, &bytes);
+        arrives(&registry).await;
         assert_eq!(registry.count(PATCHES), 0);
     }
 }
