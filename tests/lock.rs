@@ -41,11 +41,14 @@ mod unpacked;
 
 use std::fs;
 
+use crate::clients::clients;
 use crate::support::origin::{Origin, Provider, Release};
-use crate::support::programs::has;
 use crate::support::release::ReleaseFolder;
-use crate::support::scene::Scene;
+use crate::support::scene::{Run, Scene};
 use tfoci::platform::Platform;
+
+/// The lock file of most projects.
+const LOCK: &str = "project/.terraform.lock.hcl";
 
 /// The platforms of every release: this machine's, and one that no machine has.
 pub fn platforms() -> [String; 2] {
@@ -69,15 +72,16 @@ fn origin() -> Origin {
     });
     let directories = ReleaseFolder::new("directories", "1.0.0");
     let directories = all.iter().fold(directories, |folder, platform| {
+        let executable = ("terraform-provider-directories_v1.0.0", platform.as_bytes());
         folder.package(
             platform,
-            &[
-                ("docs/", b""),
-                ("docs/x.md", b"x\n"),
-                ("terraform-provider-directories_v1.0.0", platform.as_bytes()),
-            ],
+            &[("docs/", b""), ("docs/x.md", b"x\n"), executable],
         )
     });
+    let crlf = folder("crlf", "1.0.0").document(|text| text.trim_end().replace('\n', "\r\n"));
+    let sbom =
+        folder("sbom", "1.0.0").document(|text| format!("{text}{}  sbom.json\n", "AB".repeat(32)));
+    let bare = Release::from(folder("bare", "1.0.0")).without_packages();
     let keyless = |name: &str| {
         let release = Release::from(folder("keyless", "1.0.0")).keys(&[]);
         Provider::new(name).release(release)
@@ -87,15 +91,9 @@ fn origin() -> Origin {
         Provider::new("acme/other").version("3.1.4", &all),
         Provider::new("hashicorp/null").version("3.2.1", &all),
         Provider::new("acme/directories").release(directories),
-        Provider::new("acme/crlf").release(
-            folder("crlf", "1.0.0").document(|text| text.trim_end().replace('\n', "\r\n")),
-        ),
-        Provider::new("acme/sbom").release(
-            folder("sbom", "1.0.0")
-                .document(|text| format!("{text}{}  sbom.json\n", "AB".repeat(32))),
-        ),
-        Provider::new("acme/bare")
-            .release(Release::from(folder("bare", "1.0.0")).without_packages()),
+        Provider::new("acme/crlf").release(crlf),
+        Provider::new("acme/sbom").release(sbom),
+        Provider::new("acme/bare").release(bare),
         keyless("acme/keyless"),
         keyless("hashicorp/keyless"),
     ])
@@ -121,28 +119,54 @@ fn given() -> (Origin, Scene) {
     (origin, scene)
 }
 
-/// The clients that this machine has.
-fn clients() -> impl Iterator<Item = &'static str> {
-    ["terraform", "tofu"]
-        .into_iter()
-        .filter(|client| has(client))
+/// A project that requires `acme/demo` of the origin with a constraint or none.
+fn project(constraint: &str) -> (Origin, Scene) {
+    let (origin, scene) = given();
+    let text = requiring(&origin, "acme/demo", constraint);
+    scene.write("project/main.tf", text);
+    (origin, scene)
+}
+
+/// Locks the project.
+fn lock(scene: &Scene, arguments: &str) -> Run {
+    scene.line(format!("lock --chdir project {arguments}"))
 }
 
 /// A file that requires a provider in any version.
 fn any_version(source: &str) -> String {
-    format!(
-        "terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\" }}\n  }}\n}}\n"
-    )
+    crate::clients::requiring(&[(source, "")])
 }
 
 /// A file that requires a provider of the origin at its third line.
 fn requiring(origin: &Origin, name: &str, constraint: &str) -> String {
-    let source = origin.address(name);
-    format!(
-        "terraform {{\n  required_providers {{\n    x = {{ source = \"{source}\", version = \"{constraint}\" }}\n  }}\n}}\n"
-    )
+    crate::clients::requiring(&[(&origin.address(name), constraint)])
 }
 
 fn read(scene: &Scene, path: &str) -> String {
     fs::read_to_string(scene.path(path)).unwrap()
+}
+
+/// Hashes of packages that nobody has.
+fn foreign_zh() -> String {
+    format!("zh:{}", "0".repeat(64))
+}
+
+fn foreign_h1() -> String {
+    format!("h1:{}=", "A".repeat(43))
+}
+
+/// A lock file with one more hash in its first entry.
+fn with_hash(text: &str, hash: &str) -> String {
+    let list = "  hashes = [\n";
+    text.replacen(list, &format!("{list}    \"{hash}\",\n"), 1)
+}
+
+/// A lock file with the hashes of other packages.
+fn with_foreign_hashes(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.trim_start() {
+        hash if hash.starts_with("\"zh:") => format!("    \"{}\",\n", foreign_zh()),
+        hash if hash.starts_with("\"h1:") => format!("    \"{}\",\n", foreign_h1()),
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
 }

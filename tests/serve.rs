@@ -36,8 +36,6 @@ mod pages;
 mod protocols;
 /// Links to the storage behind a registry.
 mod redirects;
-/// The texts of answers that refuse a request.
-mod refusals;
 /// Servers that replace others, and that share keys.
 mod replicas;
 /// Stores without host names, and certificates that are replaced.

@@ -1,22 +1,19 @@
-use crate::clients::run;
+use crate::clients::{init, run, said};
 use crate::support::origin::Origin;
 use crate::support::scene::Scene;
 
-use super::{clients, origin, platforms, read, scene};
+use super::{clients, given, platforms, read};
 
 const LOCK: &str = ".terraform.lock.hcl";
 
-/// A project, and the arguments that lock it.
+/// A project, and how it is locked.
 struct Case {
     name: String,
     /// The files of the project. `[HOST]` stands for the origin.
     files: Vec<(String, String)>,
-    /// Whether the client has to fetch modules first.
-    modules: bool,
-    platforms: usize,
-    upgrade: bool,
-    /// More arguments for tfoci.
-    more: &'static str,
+    /// Words: `everywhere` (for both platforms), `modules` (which the client has to fetch first), `upgrade`, and `keyless` (releases without
+    /// keys, of a provider on the default host, are accepted).
+    how: &'static str,
 }
 
 /// A project with this `required_providers`.
@@ -25,10 +22,7 @@ fn project(name: &str, required: &str) -> Case {
     Case {
         name: name.to_owned(),
         files: vec![("main.tf".to_owned(), file)],
-        modules: false,
-        platforms: 1,
-        upgrade: false,
-        more: "",
+        how: "",
     }
 }
 
@@ -61,38 +55,24 @@ impl Case {
         self
     }
 
-    fn everywhere(mut self) -> Self {
-        self.platforms = 2;
+    fn how(mut self, how: &'static str) -> Self {
+        self.how = how;
         self
     }
 
-    fn with_modules(mut self) -> Self {
-        self.modules = true;
-        self
-    }
-
-    /// Accepts releases without keys of a provider on the default host.
-    fn keyless(mut self) -> Self {
-        self.more = "--allow-unsigned registry.opentofu.org/hashicorp/keyless";
-        self
-    }
-
-    fn upgraded(mut self) -> Self {
-        self.upgrade = true;
-        self
+    fn is(&self, word: &str) -> bool {
+        self.how.contains(word)
     }
 
     /// Whether the client accepts the release: only OpenTofu accepts those without keys, and only on its default host.
     fn is_for(&self, client: &str) -> bool {
-        client == "tofu" || self.more.is_empty()
+        client == "tofu" || !self.is("keyless")
     }
 
     fn write(&self, scene: &Scene, directory: &str, origin: &Origin) {
         for (name, text) in &self.files {
-            scene.write(
-                format!("{directory}/{name}"),
-                text.replace("[HOST]", origin.host()),
-            );
+            let text = text.replace("[HOST]", origin.host());
+            scene.write(format!("{directory}/{name}"), text);
         }
     }
 
@@ -104,26 +84,37 @@ impl Case {
         self.write(scene, &theirs, origin);
         self.write(scene, &ours, origin);
         let directory = scene.path(&theirs);
-        let all = platforms();
-        let wanted = &all[..self.platforms];
+        let wanted = platforms().into_iter();
+        let wanted: Vec<String> = match self.is("everywhere") {
+            true => wanted.collect(),
+            false => wanted.take(1).collect(),
+        };
         let case = &self.name;
-        if self.modules {
-            run(scene, &directory, client, ["get", "-no-color"]).succeeds();
-        }
-        if self.upgrade {
-            run(scene, &directory, client, ["init", "-upgrade", "-no-color"]).succeeds();
-        } else {
-            let options = wanted.iter().map(|one| format!("-platform={one}"));
-            let arguments = ["providers", "lock", "-no-color"].map(str::to_owned);
-            let arguments = arguments.into_iter().chain(options);
+        let theirs_run = |arguments: &str| {
+            let arguments = arguments.split_whitespace().chain(["-no-color"]);
             run(scene, &directory, client, arguments).succeeds();
+        };
+        if self.is("modules") {
+            theirs_run("get");
         }
-        let wanted: String = wanted
-            .iter()
-            .map(|one| format!(" --platform {one}"))
-            .collect();
-        let upgrade = if self.upgrade { "--upgrade" } else { "" };
-        let arguments = format!("--chdir {ours} --client {client} {}", self.more);
+        let upgrade = match self.is("upgrade") {
+            true => {
+                theirs_run("init -upgrade");
+                "--upgrade"
+            }
+            false => {
+                let options = wanted.iter().map(|one| format!(" -platform={one}"));
+                theirs_run(&format!("providers lock {}", options.collect::<String>()));
+                ""
+            }
+        };
+        let wanted = wanted.iter().map(|one| format!(" --platform {one}"));
+        let accepted = match self.is("keyless") {
+            true => "--allow-unsigned registry.opentofu.org/hashicorp/keyless",
+            false => "",
+        };
+        let arguments = format!("--chdir {ours} --client {client} {accepted}");
+        let wanted: String = wanted.collect();
         let lock = format!("lock --h1 {arguments} {upgrade} {wanted}");
         scene.line(lock).succeeds();
         let lock = |directory: &str| read(scene, &format!("{directory}/{LOCK}"));
@@ -165,56 +156,34 @@ provider "registry.terraform.io/hashicorp/null" {
 "#;
 
 fn cases() -> Vec<Case> {
-    let constraints = [
-        "1.0.0",
-        "= 1.0.0",
-        "1.1",
-        "2",
-        ">= 1",
-        ">1.0",
-        "<2",
-        "<= 1.1.0",
-        "!= 2.0.0",
-        "~> 1",
-        "~> 1.0",
-        "~> 1.0.0",
-        "~>1.1",
-        ">= 1.0, < 2.0",
-        ">= 1.0.0, >= 1.0.0",
-        " >= 1.0 , < 2.0 ",
-        "2.1.0-beta.1",
-        "= 2.1.0-beta.1",
-        "> 1.0.0,<=2.0.0,!=1.1.0",
-        "01.0.0",
-        "~> 1.0, != 1.2.0, >= 0.9",
-        "~> 1.0, ~> 1.0.0",
-        "< 2, <= 1.1, > 0.9, >= 1",
-    ];
+    let constraints = "1.0.0|= 1.0.0|1.1|2|>= 1|>1.0|<2|<= 1.1.0|!= 2.0.0|~> 1|~> 1.0|~> 1.0.0|~>1.1\
+        |>= 1.0, < 2.0|>= 1.0.0, >= 1.0.0| >= 1.0 , < 2.0 |2.1.0-beta.1|= 2.1.0-beta.1|> 1.0.0,<=2.0.0,!=1.1.0\
+        |01.0.0|~> 1.0, != 1.2.0, >= 0.9|~> 1.0, ~> 1.0.0|< 2, <= 1.1, > 0.9, >= 1";
     let two = "demo = { source = \"[HOST]/acme/demo\", version = \"< 2\" }\n    other = { source = \"[HOST]/acme/other\" }";
     let called = "terraform {\n  required_providers {\n    d = { source = \"[HOST]/acme/demo\", version = \"!= 1.2.0\" }\n    o = { source = \"[HOST]/acme/other\" }\n  }\n}\n";
-    let mut cases: Vec<Case> = constraints.iter().map(|text| constraint(text)).collect();
+    let mut cases: Vec<Case> = constraints.split('|').map(constraint).collect();
     cases.extend([
         provider("[HOST]/acme/demo"),
         provider("[HOST]/Acme/Demo").named("an address in another case"),
-        provider("[HOST]/acme/directories").named("directory entries").everywhere(),
+        provider("[HOST]/acme/directories").named("directory entries").how("everywhere"),
         provider("[HOST]/acme/crlf"),
         provider("[HOST]/acme/sbom"),
         provider("[HOST]/acme/bare"),
-        provider("hashicorp/keyless").keyless(),
-        provider("hashicorp/keyless").named("keyless, two platforms").keyless().everywhere(),
-        project("two providers, two platforms", two).everywhere(),
+        provider("hashicorp/keyless").how("keyless"),
+        provider("hashicorp/keyless").named("keyless, two platforms").how("keyless everywhere"),
+        project("two providers, two platforms", two).how("everywhere"),
         project("two names of one provider", "a = { source = \"[HOST]/acme/demo\", version = \">= 1\" }\n    b = { source = \"[HOST]/acme/demo\", version = \"< 1.2\" }"),
         project("the default host", "null = \"~> 3.0\""),
         project("no `required_providers`", "").file("main.tf", "resource \"null_resource\" \"x\" {}\n"),
         constraint(">= 1").named("an override").file("x_override.tf", "terraform {\n  required_providers {\n    demo = { source = \"[HOST]/acme/demo\", version = \"~> 1.0.0\" }\n  }\n}\n"),
         constraint(">= 1").named("a `provider` block").file("p.tf", "provider \"demo\" {\n  version = \"< 1.1\"\n}\n"),
         constraint(">= 1").named("JSON").file("more.tf.json", "{\"resource\":{\"null_resource\":{\"x\":{}}}}"),
-        constraint("~> 1.0").named("a module").file("calls.tf", "module \"m\" {\n  source = \"./m\"\n}\n").file("m/main.tf", called).with_modules(),
-        constraint(">= 1").named("kept entries").lock("tofu", KEPT).everywhere(),
+        constraint("~> 1.0").named("a module").file("calls.tf", "module \"m\" {\n  source = \"./m\"\n}\n").file("m/main.tf", called).how("modules"),
+        constraint(">= 1").named("kept entries").lock("tofu", KEPT).how("everywhere"),
         constraint(">= 1").named("the header of another client").lock("terraform", KEPT),
         project("nothing, and kept entries", "").lock("terraform", KEPT),
         project("the predecessor's version", "null = { source = \"hashicorp/null\" }").lock("terraform", PREDECESSOR),
-        constraint("~> 1.0").named("an upgrade").lock("tofu", "\nprovider \"[HOST]/acme/demo\" {\n  version = \"1.0.1\"\n  hashes = [\n    \"zh:0000000000000000000000000000000000000000000000000000000000000000\",\n  ]\n}\n").upgraded(),
+        constraint("~> 1.0").named("an upgrade").lock("tofu", "\nprovider \"[HOST]/acme/demo\" {\n  version = \"1.0.1\"\n  hashes = [\n    \"zh:0000000000000000000000000000000000000000000000000000000000000000\",\n  ]\n}\n").how("upgrade"),
     ]);
     cases
 }
@@ -223,8 +192,7 @@ fn cases() -> Vec<Case> {
 fn clients_write_the_same_lock_file() {
     let cases = cases();
     assert!(cases.len() >= 40, "{}", cases.len());
-    let origin = origin();
-    let scene = scene(&origin);
+    let (origin, scene) = given();
     for client in clients() {
         for (number, case) in cases.iter().enumerate() {
             if case.is_for(client) {
@@ -240,8 +208,7 @@ fn without_providers_there_is_no_lock_file_as_after_init() {
     let scene = Scene::new();
     scene.write("project/main.tf", "locals {\n  a = 1\n}\n");
     for client in clients() {
-        let directory = scene.path("project");
-        run(&scene, &directory, client, ["init", "-no-color"]).succeeds();
+        init(&scene, "project", client).succeeds();
         assert!(!scene.path(format!("project/{LOCK}")).exists(), "{client}");
     }
     let line =
@@ -257,17 +224,15 @@ fn without_providers_there_is_no_lock_file_as_after_init() {
 /// Neither client accepts a release without a key from another host.
 #[test]
 fn keyless_releases_of_other_hosts_are_refused() {
-    let origin = origin();
-    let scene = scene(&origin);
+    let (origin, scene) = given();
     for client in clients() {
         let case = provider("[HOST]/acme/keyless");
         case.write(&scene, client, &origin);
         let lock = ["providers", "lock", "-no-color"];
-        let run = run(&scene, &scene.path(client), client, lock).exits(1);
-        let said = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = said(&run(&scene, &scene.path(client), client, lock).exits(1));
         assert!(said.contains("signature from unknown issuer"), "{said}");
-        let lock = ["lock", "--client", client, "--chdir", client];
-        scene.tfoci(lock).exits(3);
+        let lock = format!("lock --client {client} --chdir {client}");
+        scene.line(lock).exits(3);
         let path = scene.path(format!("{client}/{LOCK}"));
         assert!(!path.exists(), "{client}");
     }

@@ -3,21 +3,15 @@
 
 use crate::support::author::Author;
 use crate::support::origin::{Origin, Provider, Release, asks};
-use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
-use super::{any_version, folder, origin, platforms, read, scene};
-
-const LOCK: &str = "project/.terraform.lock.hcl";
-
-fn lock(scene: &Scene, arguments: &str) -> Run {
-    scene.line(format!("lock --chdir project {arguments}"))
-}
+use super::{
+    LOCK, any_version, folder, foreign_zh, given, lock, platforms, project, read, scene, with_hash,
+};
 
 #[test]
 fn requirements_of_downloaded_modules_are_locked() {
-    let origin = origin();
-    let scene = scene(&origin);
+    let (origin, scene) = given();
     let call = "module \"net\" {\n  source = \"git::https://example.com/net.git\"\n}\n";
     scene.write("project/main.tf", call);
     let run = lock(&scene, "").exits(1);
@@ -45,9 +39,7 @@ fn requirements_of_downloaded_modules_are_locked() {
 
 #[test]
 fn addresses_narrow_the_configuration_or_replace_it() {
-    let origin = origin();
-    let scene = scene(&origin);
-    scene.write("project/main.tf", any_version(&origin.address("acme/demo")));
+    let (origin, scene) = project("");
     let demo = origin.address("acme/demo");
     lock(&scene, &format!("{demo}@1.1.0")).succeeds();
     let text = read(&scene, LOCK);
@@ -61,10 +53,8 @@ fn addresses_narrow_the_configuration_or_replace_it() {
     let lock = ["lock", "--chdir", "empty", &wanted];
     scene.tfoci(lock).succeeds();
     let text = read(&scene, "empty/.terraform.lock.hcl");
-    assert!(
-        text.contains("version     = \"1.0.1\"\n  constraints = \"~> 1.0.0\""),
-        "{text}"
-    );
+    let entry = "version     = \"1.0.1\"\n  constraints = \"~> 1.0.0\"";
+    assert!(text.contains(entry), "{text}");
 }
 
 #[test]
@@ -83,8 +73,7 @@ fn a_keyless_origin_needs_the_policy_and_its_packages_are_hashed() {
 
 #[test]
 fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
-    let origin = origin();
-    let scene = scene(&origin);
+    let (origin, scene) = given();
     scene.write("project/main.tf", any_version("hashicorp/null"));
     let url = origin.mirror_url();
     let mirror = format!("--from network-mirror:{url}");
@@ -93,11 +82,10 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     lock(&scene, &format!("{mirror} --key acme.asc")).exits(3);
     let null = "registry.opentofu.org/hashicorp/null";
     let run = lock(&scene, &format!("{mirror} --allow-unsigned {null}")).succeeds();
-    let only = format!(
-        "   Warning {null} 3.2.1 was hashed for {} only",
-        platforms()[0]
-    );
-    run.tells(&only);
+    let [here, _] = platforms();
+    run.tells(format!(
+        "   Warning {null} 3.2.1 was hashed for {here} only"
+    ));
     std::fs::remove_file(scene.path(LOCK)).unwrap();
     origin.forget();
     let run = lock(&scene, &format!("{mirror} --trust-store")).succeeds();
@@ -105,54 +93,38 @@ fn hashes_of_a_mirror_are_locked_if_the_user_trusts_it() {
     assert_eq!(read(&scene, LOCK).matches("zh:").count(), 2);
     assert_eq!(origin.count(asks("package")), 0);
     // The lock file may have packages for platforms that the mirror lacks.
-    let other = format!("zh:{}", "0".repeat(64));
     let locked = read(&scene, LOCK);
-    let more = locked.replace("hashes = [\n", &format!("hashes = [\n    \"{other}\",\n"));
-    scene.write(LOCK, more);
+    scene.write(LOCK, with_hash(&locked, &foreign_zh()));
     let run = lock(&scene, &format!("{mirror} --trust-store --check")).succeeds();
-    let warned = run.stderr.contains(&format!("   Warning {null} 3.2.1"));
-    assert!(warned && run.stderr.contains(&other), "{}", run.stderr);
+    run.tells(format!("   Warning {null} 3.2.1"))
+        .tells(foreign_zh());
     scene.write(LOCK, locked);
     // Keys of other providers may be pinned meanwhile.
     let other = "[[provider]]\nmatch = \"example.com/*/*\"\nkeys = [\"acme.asc\"]\n";
     scene.write("trust.toml", other);
     let trusting = format!("{mirror} --trust-store --trust trust.toml");
-    let run = lock(&scene, &trusting).succeeds();
-    run.tells(format!(
-        "   Warning no entry of trust.toml matches {null}: "
-    ));
+    let warning = format!("   Warning no entry of trust.toml matches {null}: ");
+    lock(&scene, &trusting).succeeds().tells(warning);
 }
 
 #[test]
 fn the_cli_configuration_selects_the_source_of_each_provider() {
-    let author = Author::new();
-    author.with_pushed();
-    let store = author.scene.path("mirror");
-    let install = format!(
-        "install acme/demo --from oci-layout:store --platform all --into {}",
-        store.display()
-    );
-    author.line(install).succeeds();
-    let block = format!(
-        "provider_installation {{\n  filesystem_mirror {{\n    path    = {store:?}\n    include = [\"registry.opentofu.org/acme/*\"]\n  }}\n}}\n"
-    );
+    let author = mirrored();
+    let block = mirror("[\"registry.opentofu.org/acme/*\"]");
     author.scene.write(".tofurc", block);
-    author.scene.write("main.tf", any_version("acme/demo"));
-    let run = author.line("lock --trust-store -v").succeeds();
+    let run = lock(&author.scene, "--trust-store -v").succeeds();
     run.tells("Looking up registry.opentofu.org/acme/demo from filesystem-mirror:");
-    let text = read(&author.scene, ".terraform.lock.hcl");
-    assert_eq!(text.matches("zh:").count(), 2);
-    author.scene.write("main.tf", any_version("other/demo"));
-    author.tfoci(&["lock"]).exits(1);
+    assert_eq!(read(&author.scene, LOCK).matches("zh:").count(), 2);
+    let other = any_version("other/demo");
+    author.scene.write("project/main.tf", other);
+    lock(&author.scene, "").exits(1);
 }
 
 /// A project that requires `acme/demo`, and a filesystem mirror that has it for both clients.
 fn mirrored() -> Author {
-    let author = Author::new();
-    author.with_pushed();
-    author
-        .scene
-        .write("project/main.tf", any_version("acme/demo"));
+    let author = Author::pushed();
+    let required = any_version("acme/demo");
+    author.scene.write("project/main.tf", required);
     for (_, host) in CLIENTS {
         let demo = format!("{host}/acme/demo");
         author.push(format!("--provider {demo}")).succeeds();
@@ -168,18 +140,11 @@ const CLIENTS: [(&str, &str); 2] = [
     ("terraform", "registry.terraform.io"),
 ];
 
-/// Locks the project from the mirror, which installs what `include` says.
-#[track_caller]
-fn is_included(author: &Author, include: &str, client: &str, host: &str) {
-    let block = format!(
+/// A CLI configuration with the mirror, which has what `include` says.
+fn mirror(include: &str) -> String {
+    format!(
         "provider_installation {{\n  filesystem_mirror {{\n    path = \"mirror\"\n    include = {include}\n  }}\n}}\n"
-    );
-    author.scene.write("client.tfrc", block);
-    let arguments = format!("--client {client} --cli-config client.tfrc --trust-store -v");
-    let run = lock(&author.scene, &arguments).succeeds();
-    let said = format!("Looking up {host}/acme/demo from filesystem-mirror:mirror");
-    run.tells(&said);
-    std::fs::remove_file(author.scene.path(LOCK)).unwrap();
+    )
 }
 
 /// If patterns without a host were on another host than the default one of the client, providers could come from the origin that only the
@@ -187,21 +152,26 @@ fn is_included(author: &Author, include: &str, client: &str, host: &str) {
 #[test]
 fn a_mirror_includes_what_its_patterns_match() {
     let author = mirrored();
-    for (client, host) in CLIENTS {
-        is_included(&author, "[\"acme/*\"]", client, host);
-        is_included(&author, "[]", client, host);
+    for include in ["[\"acme/*\"]", "[]"] {
+        author.scene.write("client.tfrc", mirror(include));
+        for (client, host) in CLIENTS {
+            let arguments = format!("--client {client} --cli-config client.tfrc --trust-store -v");
+            let run = lock(&author.scene, &arguments).succeeds();
+            let from = "from filesystem-mirror:mirror";
+            run.tells(format!("Looking up {host}/acme/demo {from}"));
+            std::fs::remove_file(author.scene.path(LOCK)).unwrap();
+        }
     }
 }
 
 /// The versions of a lock file satisfy all constraints, so none may get lost.
 #[test]
 fn a_provider_that_is_named_twice_is_refused() {
-    let author = Author::new();
-    author.with_pushed();
-    let (one, other) = ("acme/demo@>= 1", "registry.opentofu.org/acme/demo@< 2");
+    let author = Author::pushed();
+    let both = "acme/demo@>=1 registry.opentofu.org/acme/demo@<2";
     for command in ["lock", "install"] {
-        let run = author.line(format!("{command} {one} {other} --from oci-layout:store"));
-        run.exits(2);
+        let line = format!("{command} {both} --from oci-layout:store");
+        author.line(line).exits(2).tells("acme/demo");
     }
 }
 
@@ -211,32 +181,25 @@ fn the_option_for_the_default_host_is_about_addresses_only() {
     let options = "--from oci-layout:store --key acme.asc --default-host example.com";
     lock(&author.scene, options).succeeds();
     let text = read(&author.scene, LOCK);
-    assert!(
-        text.contains("\"registry.opentofu.org/acme/demo\""),
-        "{text}"
-    );
-    let run = lock(&author.scene, &format!("acme/demo {options}")).exits(1);
-    let said = " example.com/acme/demo\n";
-    run.tells(said);
+    let address = "\"registry.opentofu.org/acme/demo\"";
+    assert!(text.contains(address), "{text}");
     // For each client, which has a default host of its own.
-    let run = lock(
-        &author.scene,
-        &format!("acme/demo --client terraform {options}"),
-    );
-    run.exits(1).tells(said);
+    for client in ["", "--client terraform"] {
+        let line = format!("acme/demo {client} {options}");
+        let run = lock(&author.scene, &line).exits(1);
+        run.tells(" example.com/acme/demo\n");
+    }
 }
 
 /// A change by others could lock what no key of the trust file has signed, and use it in a later change.
 #[test]
 fn a_strict_check_verifies_entries_that_are_not_required() {
-    let origin = origin();
-    let scene = scene(&origin);
-    scene.write("project/main.tf", any_version(&origin.address("acme/demo")));
+    let (origin, scene) = project("");
     scene.write("acme.asc", Signer::acme().public_armored());
     let other = origin.address("acme/other");
     lock(&scene, "").succeeds();
     let before = read(&scene, LOCK);
-    scene.write("other/main.tf", any_version(&origin.address("acme/other")));
+    scene.write("other/main.tf", any_version(&other));
     scene.line("lock --chdir other").succeeds();
     let entry = read(&scene, "other/.terraform.lock.hcl");
     let (_, entry) = entry.split_once("provider ").unwrap();
@@ -245,12 +208,11 @@ fn a_strict_check_verifies_entries_that_are_not_required() {
     scene.write(LOCK, format!("{before}\nprovider {entry}"));
     lock(&scene, strict).succeeds().tells(&warning);
     // With hashes of its own, the same version is another package.
-    let planted = entry.replacen("zh:", &format!("zh:{}\",\n    \"zh:", "0".repeat(64)), 1);
+    let planted = with_hash(entry, &foreign_zh());
     scene.write(LOCK, format!("{before}\nprovider {planted}"));
     lock(&scene, "--check").succeeds();
     let run = lock(&scene, strict).exits(4);
-    run.tells(&warning);
-    run.tells("   Differs project/.terraform.lock.hcl");
+    run.tells(&warning).tells(format!("   Differs {LOCK}"));
     // A version that no one has published.
     let absent = entry.replacen("version = \"", "version = \"9", 1);
     scene.write(LOCK, format!("{before}\nprovider {absent}"));
@@ -261,8 +223,7 @@ fn a_strict_check_verifies_entries_that_are_not_required() {
 /// The gate would otherwise read the old module, and `init` the new one.
 #[test]
 fn a_module_of_an_older_call_is_missing() {
-    let origin = origin();
-    let scene = scene(&origin);
+    let (origin, scene) = given();
     let source = |source: &str| format!("module \"net\" {{\n  source = {source}\n}}\n");
     let call = |tag: &str| source(&format!("\"git::https://example.com/net.git?ref={tag}\""));
     scene.write("project/main.tf", call("v1"));

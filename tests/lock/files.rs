@@ -3,16 +3,14 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
-use serde_json::Value;
-
 use crate::support::judge;
 use crate::support::origin::{Fault, Origin, asks};
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
-use super::{origin, platforms, read, requiring, scene};
-
-const LOCK: &str = "project/.terraform.lock.hcl";
+use super::{
+    LOCK, any_version, foreign_h1, foreign_zh, lock, platforms, read, requiring, with_hash,
+};
 
 /// A project that requires a provider of the origin.
 fn project(scene: &Scene, origin: &Origin, directory: &str, constraint: &str) {
@@ -21,33 +19,23 @@ fn project(scene: &Scene, origin: &Origin, directory: &str, constraint: &str) {
 }
 
 fn given() -> (Origin, Scene) {
-    let origin = origin();
-    let scene = scene(&origin);
-    project(&scene, &origin, "project", "~> 1.0");
-    (origin, scene)
-}
-
-fn lock(scene: &Scene, arguments: &str) -> Run {
-    scene.line(format!("lock --chdir project {arguments}"))
+    super::project("~> 1.0")
 }
 
 #[test]
 fn an_empty_cli_configuration_is_none() {
-    let (origin, scene) = given();
+    let (_origin, scene) = given();
     let scene = scene.env("TF_CLI_CONFIG_FILE", "/dev/null");
     lock(&scene, "").succeeds().omits("/dev/null");
     assert!(read(&scene, LOCK).contains("acme/demo"));
-    drop(origin);
 }
 
 #[test]
 fn four_requests_lock_every_platform() {
     let (origin, scene) = given();
     lock(&scene, "").succeeds();
-    assert_eq!(
-        origin.counters(),
-        "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
-    );
+    let requests = "1 discovery, 1 versions, 1 download, 1 document, 1 signature";
+    assert_eq!(origin.counters(), requests);
 }
 
 #[test]
@@ -58,10 +46,8 @@ fn a_file_that_is_up_to_date_is_not_touched() {
     assert_eq!(before.permissions().mode() & 0o777, 0o644);
     lock(&scene, "").succeeds().tells(" Unchanged ");
     let after = fs::metadata(scene.path(LOCK)).unwrap();
-    assert_eq!(
-        (before.ino(), before.mtime_nsec()),
-        (after.ino(), after.mtime_nsec())
-    );
+    let [before, after] = [before, after].map(|found| (found.ino(), found.mtime_nsec()));
+    assert_eq!(before, after);
     lock(&scene, "--check").succeeds();
     // Comments do not make a difference.
     let text = read(&scene, LOCK);
@@ -73,19 +59,14 @@ fn a_file_that_is_up_to_date_is_not_touched() {
 fn a_difference_is_shown_and_exits_with_4() {
     let (origin, scene) = given();
     let run = lock(&scene, "--check").exits(4);
-    let demo = origin.address("acme/demo");
-    run.tells(&demo);
+    run.tells(origin.address("acme/demo"));
     assert_eq!(origin.counters(), "");
     assert!(!scene.path(LOCK).exists());
     lock(&scene, "").succeeds();
     project(&scene, &origin, "project", "~> 1.1");
     let tree = judge::tree(&scene.path("project"));
-    let run = lock(&scene, "--dry-run").succeeds();
-    assert!(
-        run.stdout.contains("+  constraints = \"~> 1.1\""),
-        "{}",
-        run.stdout
-    );
+    let said = lock(&scene, "--dry-run").succeeds().stdout;
+    assert!(said.contains("+  constraints = \"~> 1.1\""), "{said}");
     assert_eq!(judge::tree(&scene.path("project")), tree);
     let run = lock(&scene, "--check").exits(4);
     let host = origin.host();
@@ -103,8 +84,7 @@ fn a_difference_is_shown_and_exits_with_4() {
 "
     );
     assert!(run.stdout.starts_with(&expected), "{}", run.stdout);
-    let run = lock(&scene, "--check --format json").exits(4);
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = lock(&scene, "--check --format json").exits(4).json();
     assert_eq!(document["files"][0]["status"], "differs");
     assert_eq!(document["providers"][0]["version"], "1.2.0");
 }
@@ -138,10 +118,7 @@ fn a_lock_file_that_clients_refuse_is_not_changed() {
         "provider \"example.com/a/b\" {\n  version = \"1.0.0\"\n  hashes = []\n}\n",
     ] {
         scene.write(LOCK, text);
-        let run = lock(&scene, "").exits(1);
-        for said in ["at line ", LOCK] {
-            run.tells(said);
-        }
+        lock(&scene, "").exits(1).tells("at line ").tells(LOCK);
         assert_eq!(read(&scene, LOCK), text);
     }
 }
@@ -153,10 +130,8 @@ fn several_directories_request_each_provider_once() {
     project(&scene, &origin, "third", "~> 1.1");
     let run = lock(&scene, "--chdir second --chdir third").succeeds();
     assert_eq!(run.stderr.matches(" Wrote ").count(), 3, "{}", run.stderr);
-    assert_eq!(
-        origin.counters(),
-        "1 discovery, 1 versions, 2 download, 2 document, 2 signature"
-    );
+    let requests = "1 discovery, 1 versions, 2 download, 2 document, 2 signature";
+    assert_eq!(origin.counters(), requests);
     lock(&scene, "--chdir second --lock-file x.hcl").exits(2);
     lock(&scene, "--lock-file x.hcl").succeeds();
     assert_eq!(read(&scene, "x.hcl"), read(&scene, LOCK));
@@ -184,10 +159,8 @@ fn concurrent_changes_of_the_file_are_kept_or_reported() {
     lock(&scene, "").succeeds();
     let text = read(&scene, LOCK);
     assert!(text.starts_with(header), "{text}");
-    assert!(
-        text.contains("acme/kept") && text.contains("acme/demo"),
-        "{text}"
-    );
+    let has_both = text.contains("acme/kept") && text.contains("acme/demo");
+    assert!(has_both, "{text}");
 
     let (file, changed) = (scene.path(LOCK), text.replace("1.2.0", "1.1.0"));
     let written = changed.clone();
@@ -200,13 +173,9 @@ fn concurrent_changes_of_the_file_are_kept_or_reported() {
 #[test]
 fn nothing_is_written_if_a_provider_fails() {
     let (origin, scene) = given();
-    let text = format!(
-        "resource \"x_y\" \"z\" {{}}\nterraform {{\n  required_providers {{\n    x = {{ source = \"{}/acme/none\" }}\n  }}\n}}\n",
-        origin.host()
-    );
-    scene.write("project/main.tf", text);
-    let run = lock(&scene, "--format json").exits(1);
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let none = any_version(&origin.address("acme/none"));
+    scene.write("project/main.tf", none + "resource \"x_y\" \"z\" {}\n");
+    let document = lock(&scene, "--format json").exits(1).json();
     assert_eq!(document["files"][0]["status"], "failed");
     assert_eq!(document["providers"][0]["error"]["category"], "not_found");
     assert!(!scene.path(LOCK).exists());
@@ -216,24 +185,16 @@ fn nothing_is_written_if_a_provider_fails() {
 #[test]
 fn hashes_of_another_release_are_kept_with_a_warning() {
     let (origin, scene) = given();
-    let host = origin.host();
-    let wrong = format!("zh:{}", "0".repeat(64));
+    let (demo, wrong) = (origin.address("acme/demo"), foreign_zh());
     project(&scene, &origin, "project", "1.0.0");
     lock(&scene, "").succeeds();
-    let list = "  hashes = [\n";
-    let entry = read(&scene, LOCK);
-    let entry = entry.replace(list, &format!("{list}    \"{wrong}\",\n"));
-    scene.write(LOCK, entry);
+    scene.write(LOCK, with_hash(&read(&scene, LOCK), &wrong));
     project(&scene, &origin, "project", "~> 1.0");
     let run = lock(&scene, "").succeeds();
     let warns = |run: &Run, hash: &str| {
-        let mut lines = run.stderr.lines();
-        let warning = format!("   Warning {host}/acme/demo 1.0.0");
-        assert!(
-            lines.any(|line| line.starts_with(&warning) && line.ends_with(hash)),
-            "{}",
-            run.stderr
-        );
+        let warning = format!("   Warning {demo} 1.0.0");
+        let is_it = |line: &str| line.starts_with(&warning) && line.ends_with(hash);
+        assert!(run.stderr.lines().any(is_it), "{}", run.stderr);
     };
     warns(&run, &wrong);
     // `--check` reports what clients would accept without a signature.
@@ -242,7 +203,7 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     scene.write("acme.asc", Signer::acme().public_armored());
     let run = lock(&scene, strict).exits(4);
     warns(&run, &wrong);
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = run.json();
     assert_eq!(document["providers"][0]["strangers"][0], wrong);
     assert_eq!(document["files"][0]["status"], "differs");
     let file = read(&scene, LOCK);
@@ -252,12 +213,12 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
     scene.write(LOCK, file);
     assert!(read(&scene, LOCK).contains(&wrong));
     // All `h1` hashes are known only if every package was unpacked.
-    let planted = format!("h1:{}=", "A".repeat(43));
+    let planted = foreign_h1();
     lock(&scene, "--h1 --platform all").succeeds();
     let file = read(&scene, LOCK).replace(&wrong, &planted);
     scene.write(LOCK, file);
-    let said = lock(&scene, strict).succeeds().stderr;
-    assert!(said.contains("   Warning 3 `h1` of "), "{said}");
+    let run = lock(&scene, strict).succeeds();
+    run.tells("   Warning 3 `h1` of ");
     let run = lock(&scene, &format!("{strict} --h1 --platform all")).exits(4);
     run.omits(" `h1` of ");
     warns(&run, &planted);
@@ -276,38 +237,30 @@ fn hashes_of_another_release_are_kept_with_a_warning() {
 #[test]
 fn an_h1_of_a_missing_package_is_not_passed_over() {
     let (origin, scene) = given();
-    let host = origin.host();
+    let demo = origin.address("acme/demo");
     scene.write("acme.asc", Signer::acme().public_armored());
     let mirror = |platforms: &str| {
-        let demo = format!("{host}/acme/demo@1.2.0");
-        let arguments = format!("mirror {demo} --to oci-layout:store {platforms}");
-        scene.line(arguments).succeeds();
+        let mirror = format!("mirror {demo}@1.2.0 --to oci-layout:store");
+        scene.line(format!("{mirror} {platforms}")).succeeds();
     };
     let [here, _] = platforms();
     mirror(&format!("--platform {here}"));
     let strict = "--from oci-layout:store --key acme.asc --h1 --platform all --require-pinned";
     lock(&scene, strict).succeeds();
     lock(&scene, &format!("{strict} --check")).succeeds();
-    let planted = format!("h1:{}=", "A".repeat(43));
-    let file = read(&scene, LOCK);
-    let file = file.replacen(
-        "  hashes = [\n",
-        &format!("  hashes = [\n    \"{planted}\",\n"),
-        1,
-    );
-    scene.write(LOCK, file);
+    let planted = foreign_h1();
+    scene.write(LOCK, with_hash(&read(&scene, LOCK), &planted));
     let relaxed = strict.replace(" --require-pinned", "");
     let run = lock(&scene, &format!("{relaxed} --check")).succeeds();
     let mut lines = run.stderr.lines();
     let warning = lines.find(|line| line.ends_with(&planted)).unwrap();
-    assert!(warning.contains(&format!("{host}/acme/demo 1.2.0")));
-    let document = |run: Run| -> Value { serde_json::from_str(&run.stdout).unwrap() };
+    assert!(warning.contains(&format!("{demo} 1.2.0")));
     let check = format!("{strict} --check --format json");
-    let found = document(lock(&scene, &check).exits(4));
+    let found = lock(&scene, &check).exits(4).json();
     assert_eq!(found["providers"][0]["uncompared"][0], planted);
     assert_eq!(found["files"][0]["status"], "differs");
     // With all packages, it is known that the hash is of none.
     mirror("");
-    let found = document(lock(&scene, &check).exits(4));
+    let found = lock(&scene, &check).exits(4).json();
     assert_eq!(found["providers"][0]["strangers"][0], planted);
 }

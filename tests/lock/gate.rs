@@ -5,7 +5,7 @@ use crate::support::origin::Origin;
 use crate::support::programs::has;
 use crate::support::scene::{Run, Scene};
 
-use super::{clients, origin, read, scene};
+use super::{clients, given, read};
 
 /// What a change adds to the project, file by file. `[HOST]` stands for the origin.
 type Change = &'static [(&'static str, &'static str)];
@@ -15,6 +15,8 @@ const MODULE: &str =
 const CALL: &str = "module \"m\" {\n  source = \"./helper\"\n}\n";
 const RUN: &str = "run \"x\" {\n  module {\n    source = \"./helper\"\n  }\n}\n";
 const RUN_JSON: &str = r#"{"run": {"x": {"module": {"source": "./helper"}}}}"#;
+const BACKEND: &str = "terraform {\n  backend \"local\" {\n    path = \"kept/x.json\"\n  }\n}\n";
+const OF_WEST: &str = "terraform.tfstate.d/west/terraform.tfstate";
 const STATE: &str = r#"{"version": 4, "terraform_version": "1.9.0", "serial": 1, "lineage": "a", "outputs": {}, "resources": [
   {"mode": "managed", "type": "x_y", "name": "z", "provider": "provider[\"[HOST]/acme/other\"]", "instances": []}]}"#;
 /// Clients take names in any letter case.
@@ -39,17 +41,8 @@ const CHANGES: [Change; 8] = [
     ],
     &[("terraform.tfstate", STATE)],
     &[("terraform.tfstate", STATE_IN_A_MODULE)],
-    &[
-        (
-            "more.tf",
-            "terraform {\n  backend \"local\" {\n    path = \"kept/x.json\"\n  }\n}\n",
-        ),
-        ("kept/x.json", STATE),
-    ],
-    &[
-        (".terraform/environment", "west\n"),
-        ("terraform.tfstate.d/west/terraform.tfstate", STATE),
-    ],
+    &[("more.tf", BACKEND), ("kept/x.json", STATE)],
+    &[(".terraform/environment", "west\n"), (OF_WEST, STATE)],
 ];
 
 /// The changes that only OpenTofu sees.
@@ -70,8 +63,7 @@ struct Project {
 
 impl Project {
     fn of(client: &'static str) -> Self {
-        let origin = origin();
-        let scene = scene(&origin);
+        let (origin, scene) = given();
         Self {
             scene,
             origin,
@@ -97,10 +89,8 @@ impl Project {
     }
 
     fn check(&self, directory: &str) -> Run {
-        let client = self.client;
-        self.scene.line(format!(
-            "lock --check --client {client} --chdir {directory}"
-        ))
+        let check = format!("lock --check --client {} --chdir", self.client);
+        self.scene.line(format!("{check} {directory}"))
     }
 
     fn init(&self, directory: &str, more: &[&str]) -> Run {
@@ -134,28 +124,18 @@ fn no_change_brings_a_provider_past_the_gate() {
                 _ => project.origin.address("acme/other"),
             };
             let run = project.check(&directory).exits(4);
-            let is_named = run.stderr.contains(&format!("  {stranger} "));
-            let is_placed = run.stderr.contains(&format!(" {directory}/"));
-            assert!(
-                is_named && is_placed,
-                "{client}, {change:?}: {}",
-                run.stderr
-            );
+            run.tells(format!("  {stranger} "))
+                .tells(format!(" {directory}/"));
             assert!(!project.has(&directory, &stranger));
             // Without the gate, the client installs it; and it is locked like any other.
             project.init(&directory, &[]).succeeds();
             assert!(project.has(&directory, &stranger), "{client}, {change:?}");
             let lock = format!("{directory}/.terraform.lock.hcl");
             let of_client = read(&project.scene, &lock);
-            project
-                .scene
-                .line(format!("lock --chdir {directory}"))
-                .succeeds();
-            assert_eq!(
-                read(&project.scene, &lock),
-                of_client,
-                "{client}, {change:?}"
-            );
+            let again = format!("lock --chdir {directory}");
+            project.scene.line(again).succeeds();
+            let now = read(&project.scene, &lock);
+            assert_eq!(now, of_client, "{client}, {change:?}");
         }
     }
 }
@@ -166,43 +146,26 @@ fn what_clients_read_in_another_way_does_not_pass() {
     let saved = r#"{"version": 3, "backend": {"type": "local", "config": {"path": "kept/y.json", "workspace_dir": null}, "hash": 1}}"#;
     let heredoc = "resource \"x_y\" \"z\" {\n  provider = <<E\nnull\nE\n}\n";
     let decomposed = CALL.replace("helper", "e\u{301}");
-    let changes: [(i32, &[(&str, &str)]); 6] = [
-        (1, &[("terraform.tfstate", STATE_WITH_COMMENT)]),
-        (
-            4,
-            &[
-                (".terraform/environment", "nope/../../x"),
-                ("x/terraform.tfstate", STATE),
-            ],
-        ),
-        (
-            4,
-            &[
-                (".terraform/terraform.tfstate", saved),
-                ("kept/y.json", STATE),
-            ],
-        ),
-        (
-            4,
-            &[
-                ("more.tf", &decomposed),
-                ("e\u{301}/main.tf", "locals {}\n"),
-                ("\u{e9}/main.tf", MODULE),
-            ],
-        ),
-        (
-            4,
-            &[("x.tftest.json", RUN_TWICE), ("helper/main.tf", MODULE)],
-        ),
-        (1, &[("more.tf", heredoc)]),
-    ];
+    let above = (".terraform/environment", "nope/../../x");
+    let composed = ("\u{e9}/main.tf", MODULE);
     let project = Project::of("terraform");
-    for (number, (code, change)) in changes.iter().enumerate() {
-        let directory = number.to_string();
-        project.locked(&directory);
-        project.add(&directory, change);
-        project.check(&directory).exits(*code);
-    }
+    let exits = |directory: &str, change: &[(&str, &str)], code: i32| {
+        project.locked(directory);
+        project.add(directory, change);
+        project.check(directory).exits(code);
+    };
+    exits("0", &[("terraform.tfstate", STATE_WITH_COMMENT)], 1);
+    exits("1", &[above, ("x/terraform.tfstate", STATE)], 4);
+    let saved = (".terraform/terraform.tfstate", saved);
+    exits("2", &[saved, ("kept/y.json", STATE)], 4);
+    let decomposed = [
+        ("more.tf", &*decomposed),
+        ("e\u{301}/main.tf", "locals {}\n"),
+    ];
+    exits("3", &[&decomposed[..], &[composed]].concat(), 4);
+    let twice = [("x.tftest.json", RUN_TWICE), ("helper/main.tf", MODULE)];
+    exits("4", &twice, 4);
+    exits("5", &[("more.tf", heredoc)], 1);
 }
 
 #[test]
@@ -211,8 +174,7 @@ fn a_package_beside_the_configuration_needs_an_entry() {
     project.locked("project");
     project.add("project", &[(PACKAGE, "")]);
     let run = project.check("project").exits(4);
-    let other = project.origin.address("acme/other");
-    run.tells(&other);
+    run.tells(project.origin.address("acme/other"));
     run.tells("project/terraform.d/plugins");
 }
 
@@ -225,20 +187,13 @@ fn a_state_that_cannot_be_read_is_named() {
     };
     let encrypted = r#"{"serial": 1, "lineage": "a", "meta": {}, "encrypted_data": "eA==", "encryption_version": "v0"}"#;
     let expression = backend("local", "path = \"${\"kept\"}\"");
+    let json = r#"{"terraform": {"backend": {"http": {}}}}"#;
     let changes = [
-        ("b.tf", backend("s3", "bucket = \"x\""), "`s3`"),
-        ("b.tf", "terraform {\n  cloud {}\n}\n".to_owned(), "`cloud`"),
-        (
-            "b.tf.json",
-            r#"{"terraform": {"backend": {"http": {}}}}"#.to_owned(),
-            "`http`",
-        ),
-        ("b.tf", expression, "`local`"),
-        (
-            "terraform.tfstate",
-            encrypted.to_owned(),
-            "4/terraform.tfstate",
-        ),
+        ("b.tf", &*backend("s3", "bucket = \"x\""), "`s3`"),
+        ("b.tf", "terraform {\n  cloud {}\n}\n", "`cloud`"),
+        ("b.tf.json", json, "`http`"),
+        ("b.tf", &expression, "`local`"),
+        ("terraform.tfstate", encrypted, "4/terraform.tfstate"),
     ];
     for (number, (name, text, state)) in changes.iter().enumerate() {
         let directory = number.to_string();
@@ -270,8 +225,7 @@ fn a_state_that_clients_refuse_is_refused() {
     ] {
         project.add("project", &[("terraform.tfstate", text)]);
         let run = project.check("project").exits(code);
-        let is_named = run.stderr.contains("project/terraform.tfstate");
-        assert!(is_named && run.stderr.contains(said), "{}", run.stderr);
+        run.tells("project/terraform.tfstate").tells(said);
     }
     project.add("project", &[("terraform.tfstate", "")]);
     project.check("project").succeeds();
@@ -294,31 +248,27 @@ fn a_configuration_requires_a_limited_number_of_providers() {
 #[test]
 fn expressions_that_decide_a_module_are_named() {
     let project = Project::of("tofu");
-    for (name, text, expression) in [
+    let versioned = "\nmodule \"m\" {\n  source = \"acme/x/y\"\n  version = var.v\n}\n";
+    let json = r#"{"module": {"m": {"source": "acme/x/y", "version": "${var.v}"}}}"#;
+    for (place, text, expression) in [
         (
-            "main.tf",
-            "module \"m\" {\n  source = var.source\n}\n",
-            "var.source\n  in project/main.tf:1",
+            "main.tf:1",
+            &*CALL.replace("\"./helper\"", "var.source"),
+            "var.source",
         ),
         (
-            "main.tf",
-            "module \"m\" {\n  source = \"./${var.dir}\"\n}\n",
-            "\"./${var.dir}\"\n  in project/main.tf:1",
+            "main.tf:1",
+            &CALL.replace("helper", "${var.dir}"),
+            "\"./${var.dir}\"",
         ),
-        (
-            "main.tf",
-            "\nmodule \"m\" {\n  source = \"acme/x/y\"\n  version = var.v\n}\n",
-            "var.v\n  in project/main.tf:2",
-        ),
-        (
-            "main.tf.json",
-            "{\"module\": {\"m\": {\"source\": \"acme/x/y\", \"version\": \"${var.v}\"}}}",
-            "${var.v}\n  in project/main.tf.json",
-        ),
+        ("main.tf:2", versioned, "var.v"),
+        ("main.tf.json", json, "${var.v}"),
     ] {
+        let name = place.split(':').next().unwrap();
         project.add("project", &[("main.tf", ""), (name, text)]);
-        let run = project.check("project").exits(1);
-        assert!(run.stderr.ends_with(&format!("  received {expression}\n")));
+        let said = project.check("project").exits(1).stderr;
+        let end = format!("  received {expression}\n  in project/{place}\n");
+        assert!(said.ends_with(&end), "{said}");
     }
 }
 

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use tfoci::hash::PackageHash;
 
-use crate::clients::run;
+use crate::clients::{run, said};
 use crate::support::judge;
 use crate::support::origin::{Origin, asks};
 use crate::support::release::sha256;
@@ -17,33 +16,29 @@ use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 use crate::support::tls::Authority;
 
-use super::{clients, origin, platforms, read, scene};
+use super::{clients, foreign_h1, foreign_zh, platforms, read, with_hash};
 
 pub const LOCK: &str = "ours/.terraform.lock.hcl";
 
 /// A project that requires two providers.
 pub fn project(scene: &Scene, origin: &Origin, directory: &str) {
-    let host = origin.host();
-    let text = format!(
-        "terraform {{
-  required_providers {{
-    demo  = {{ source = \"{host}/acme/demo\", version = \"~> 1.0\" }}
-    other = {{ source = \"{host}/acme/other\" }}
-  }}
-}}
-output \"x\" {{
-  value = \"y\"
-}}
-"
-    );
+    let [demo, other] = ["acme/demo", "acme/other"].map(|name| origin.address(name));
+    let text = crate::clients::requiring(&[(&demo, "~> 1.0"), (&other, "")]);
+    let text = text + "output \"x\" {\n  value = \"y\"\n}\n";
     scene.write(format!("{directory}/main.tf"), text);
 }
 
-fn given() -> (Origin, Scene) {
-    let origin = origin();
-    let scene = scene(&origin);
+pub fn given() -> (Origin, Scene) {
+    let (origin, scene) = super::given();
     project(&scene, &origin, "ours");
     (origin, scene)
+}
+
+/// The place of `acme/other` in the project.
+fn other(origin: &Origin) -> String {
+    let [here, _] = platforms();
+    let address = origin.address("acme/other");
+    format!("ours/.terraform/providers/{address}/3.1.4/{here}")
 }
 
 pub fn install(scene: &Scene, arguments: &str) -> Run {
@@ -84,9 +79,7 @@ fn clients_work_without_a_network_and_leave_the_lock_file() {
         let run = |arguments: &[&str]| run(&scene, &directory, client, arguments);
         // The client has found the packages and compared them with the lock file, and starts the scripts in them. On a busy machine it
         // may read what a script prints only after the script has ended, and then names its path alone.
-        let plan = run(&["plan", "-no-color"]).exits(1);
-        let words: Vec<&str> = plan.stderr.split_whitespace().collect();
-        let said = words.join(" ");
+        let said = said(&run(&["plan", "-no-color"]).exits(1));
         let started = "terraform-provider-demo_v1.2.0 Mode: ";
         assert!(said.contains(started), "{said}");
         run(&["init", "-no-color", "-plugin-dir=.terraform/providers"]).succeeds();
@@ -100,16 +93,13 @@ fn installed_packages_are_not_downloaded_again() {
     install(&scene, "").succeeds();
     let (lock, tree) = (read(&scene, LOCK), providers(&scene, "ours"));
     origin.forget();
-    let run = install(&scene, "--format json").succeeds();
+    let document = install(&scene, "--format json").succeeds().json();
     assert_eq!(origin.counters(), "1 discovery, 2 versions");
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["files"][0]["status"], "present");
     assert_eq!(document["providers"][0]["authentication"]["anchor"], "lock");
     assert_eq!(read(&scene, LOCK), lock);
     // A missing directory is restored, and nothing else is written.
-    let here = &platforms()[0];
-    let host = origin.host();
-    let one = format!("ours/.terraform/providers/{host}/acme/other/3.1.4/{here}");
+    let one = other(&origin);
     fs::remove_dir_all(scene.path(&one)).unwrap();
     origin.forget();
     install(&scene, "--locked").succeeds();
@@ -128,18 +118,15 @@ fn a_lock_file_decides_what_may_be_installed() {
     install(&scene, "--locked").exits(4);
     assert!(!scene.path(LOCK).exists());
     assert!(!scene.path("ours/.terraform").exists());
-    let host = origin.host();
-    for hash in [
-        &format!("zh:{}", "0".repeat(64)),
-        "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
-    ] {
+    let demo = origin.address("acme/demo");
+    for hash in [foreign_zh(), foreign_h1()] {
         let text = format!(
-            "provider \"{host}/acme/demo\" {{\n  version = \"1.1.0\"\n  hashes = [\n    \"{hash}\",\n  ]\n}}\n"
+            "provider \"{demo}\" {{\n  version = \"1.1.0\"\n  hashes = [\n    \"{hash}\",\n  ]\n}}\n"
         );
         scene.write(LOCK, &text);
         install(&scene, "").exits(3).tells(hash);
         assert_eq!(read(&scene, LOCK), text);
-        let place = scene.path(format!("ours/.terraform/providers/{host}/acme/demo/1.1.0"));
+        let place = scene.path(format!("ours/.terraform/providers/{demo}/1.1.0"));
         assert!(!place.join(&platforms()[0]).exists());
     }
 }
@@ -149,8 +136,8 @@ fn a_dry_run_and_a_data_directory() {
     let (origin, scene) = given();
     let before = judge::tree(&scene.path("ours"));
     let run = install(&scene, "--dry-run").succeeds();
-    let said = format!("Would copy {}/acme/demo 1.2.0   1 package, ", origin.host());
-    run.tells(&said);
+    let demo = origin.address("acme/demo");
+    run.tells(format!("Would copy {demo} 1.2.0   1 package, "));
     assert_eq!(judge::tree(&scene.path("ours")), before);
     let scene = scene.env("TF_DATA_DIR", "data");
     install(&scene, "").succeeds();
@@ -164,8 +151,7 @@ fn a_dry_run_and_a_data_directory() {
 fn an_altered_package_is_refused() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
-    let (here, host) = (&platforms()[0], origin.host());
-    let one = format!("ours/.terraform/providers/{host}/acme/other/3.1.4/{here}");
+    let one = other(&origin);
     let executable = scene.path(format!("{one}/terraform-provider-other_v3.1.4"));
     let replaced = |content: &str| fs::write(&executable, content).unwrap();
     let alter: [&dyn Fn(); 4] = [
@@ -187,15 +173,10 @@ fn an_altered_package_is_refused() {
 /// A lock file does not replace a required signature, even for packages that are installed already.
 #[test]
 fn installed_packages_must_match_the_pinned_key_too() {
-    let (origin, scene) = given();
+    let (_origin, scene) = given();
     install(&scene, "").succeeds();
-    for (name, signer) in [
-        ("acme.asc", Signer::acme()),
-        ("stranger.asc", Signer::stranger()),
-    ] {
-        scene.write(name, signer.public_armored());
-    }
-    origin.forget();
+    scene.write("acme.asc", Signer::acme().public_armored());
+    scene.write("stranger.asc", Signer::stranger().public_armored());
     let run = install(&scene, "--key acme.asc").succeeds();
     run.tells("(pinned)");
     install(&scene, "--key stranger.asc").exits(3);
@@ -209,27 +190,19 @@ fn a_locked_package_that_the_pinned_key_did_not_sign_is_refused() {
     scene.write("acme.asc", Signer::acme().public_armored());
     let strict = "--key acme.asc --require-pinned";
     install(&scene, strict).succeeds();
-    let (here, host) = (&platforms()[0], origin.host());
-    let package = format!("ours/.terraform/providers/{host}/acme/other/3.1.4/{here}");
+    let package = other(&origin);
     fs::remove_dir_all(scene.path(&package)).unwrap();
     let (name, content) = ("terraform-provider-other_v3.1.4", "foreign\n");
     scene.write(format!("{package}/{name}"), content);
     let list = format!("{}  {name}\n", sha256(content.as_bytes()));
-    let h1 = PackageHash::H1(Sha256::digest(list).into());
-    let lock = LOCK;
-    let mut entries = read(&scene, lock);
-    let place = entries.find("acme/other").unwrap();
-    let place = place + entries[place..].find("hashes = [\n").unwrap() + "hashes = [\n".len();
-    entries.insert_str(place, &format!("    \"{h1}\",\n"));
-    scene.write(lock, entries);
+    let h1 = PackageHash::H1(Sha256::digest(list).into()).to_string();
+    let entries = read(&scene, LOCK);
+    let (first, other) = entries.split_at(entries.find("acme/other").unwrap());
+    scene.write(LOCK, first.to_owned() + &with_hash(other, &h1));
     let before = judge::tree(&scene.path("ours"));
-    for arguments in [
-        strict,
-        &format!("{strict} --locked"),
-        &format!("{strict} --dry-run"),
-    ] {
-        install(&scene, arguments).exits(3);
-        assert_eq!(judge::tree(&scene.path("ours")), before, "{arguments}");
+    for more in ["", "--locked", "--dry-run"] {
+        install(&scene, &format!("{strict} {more}")).exits(3);
+        assert_eq!(judge::tree(&scene.path("ours")), before, "{more}");
     }
     // Without a pin, the lock file decides.
     let run = install(&scene, "--locked").succeeds();
@@ -250,12 +223,12 @@ fn one_address_leaves_the_others_locked() {
 fn links_are_followed_only_if_the_user_names_them() {
     for link in [".terraform", ".terraform/providers"] {
         let (_origin, scene) = given();
-        fs::create_dir(scene.path("victim")).unwrap();
-        fs::create_dir_all(scene.path(format!("ours/{link}")).parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(scene.path("victim"), scene.path(format!("ours/{link}")))
-            .unwrap();
+        let (victim, at) = (scene.path("victim"), scene.path(format!("ours/{link}")));
+        fs::create_dir(&victim).unwrap();
+        fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&victim, at).unwrap();
         install(&scene, "").exits(1).tells(format!("ours/{link} "));
-        assert_eq!(fs::read_dir(scene.path("victim")).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&victim).unwrap().count(), 0);
         let scene = scene.env("TF_DATA_DIR", ".terraform");
         install(&scene, "").succeeds();
     }
@@ -266,25 +239,20 @@ fn links_are_followed_only_if_the_user_names_them() {
 fn packages_under_another_spelling_are_refused() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
-    let providers = "ours/.terraform/providers";
-    let (here, host) = (&platforms()[0], origin.host());
+    let place = other(&origin);
+    let (version, here) = place.rsplit_once('/').unwrap();
+    let (address, _) = version.rsplit_once('/').unwrap();
     for (meant, other) in [
-        (format!("{host}/acme/other"), format!("{host}/ACME/other")),
-        (
-            format!("{host}/acme/other/3.1.4"),
-            format!("{host}/acme/other/03.1.4"),
-        ),
+        (address, address.replace("acme", "ACME")),
+        (version, version.replace("3.1.4", "03.1.4")),
     ] {
-        let executable = format!("{here}/terraform-provider-other_v3.1.4");
-        let scene_path = scene.path(format!("{providers}/{other}"));
-        fs::create_dir_all(scene_path.join(here)).unwrap();
-        fs::write(scene_path.join(executable), "foreign").unwrap();
+        let executable = format!("{other}/{here}/terraform-provider-other_v3.1.4");
+        scene.write(executable, "foreign");
         for arguments in ["", "--locked", "--dry-run"] {
             let run = install(&scene, arguments).exits(3);
-            let said = format!("  expected {providers}/{meant}\n  received {providers}/{other}\n");
-            run.tells(&said);
+            run.tells(format!("  expected {meant}\n  received {other}\n"));
         }
-        fs::remove_dir_all(scene_path).unwrap();
+        fs::remove_dir_all(scene.path(other)).unwrap();
     }
     install(&scene, "--locked").succeeds();
 }
@@ -298,9 +266,9 @@ fn a_dry_run_says_what_a_locked_installation_does() {
     dry_run().succeeds().tells("   Present ");
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
     origin.forget();
-    let said = dry_run().succeeds().stderr;
-    assert!(said.contains("Would copy "), "{said}");
-    assert!(said.contains(&format!(" Unchanged {LOCK}\n")), "{said}");
+    let run = dry_run().succeeds();
+    run.tells("Would copy ")
+        .tells(format!(" Unchanged {LOCK}\n"));
     assert_eq!(origin.count(asks("package")), 0);
     // The lock file lacks a provider.
     let without = lock.split("provider ").next().unwrap();
@@ -320,9 +288,9 @@ fn one_cause_of_several_failures_is_one_error() {
         let run = scene.line(format!("{command} --chdir ours --format json"));
         let run = run.exits(1);
         assert_eq!(run.stderr.matches("error: ").count(), 1, "{}", run.stderr);
-        let other = format!("1 more failed in the same way at {}", origin.host());
-        run.tells(&other);
-        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        let host = origin.host();
+        run.tells(format!("1 more failed in the same way at {host}"));
+        let document = run.json();
         let failed = document["providers"].as_array().unwrap().iter();
         assert_eq!(failed.filter(|one| one["error"].is_object()).count(), 2);
     }

@@ -1,11 +1,14 @@
 //! Ctrl-C while a large package is compared with its lock file, and while a large configuration is read.
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
+use std::time::Instant;
 
-use super::installs::project;
-use super::{origin, platforms, scene};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::installs::given;
+use super::platforms;
+use crate::support::scene::Scene;
 
 /// Whether a process has this file open, and has read some of it.
 fn is_reading(child: &Child, file: &str) -> bool {
@@ -21,40 +24,44 @@ fn is_reading(child: &Child, file: &str) -> bool {
     })
 }
 
+/// Starts a run in `ours`, and waits for a moment of it.
+fn start(scene: &Scene, line: &str, is_there: impl Fn(&Child) -> bool) -> Child {
+    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
+    let command = command.args(line.split(' ')).args(["--chdir", "ours"]);
+    let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    while !is_there(&child) {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended");
+    }
+    child
+}
+
+/// Asserts that Ctrl-C ends a run with its code.
+fn interrupt(mut child: Child) {
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
 #[test]
 fn a_run_that_hashes_ends_at_once() {
-    let origin = origin();
-    let scene = scene(&origin).env("TOKIO_WORKER_THREADS", "1");
-    project(&scene, &origin, "ours");
+    let (origin, scene) = given();
+    let scene = scene.env("TOKIO_WORKER_THREADS", "1");
     scene.line("install --chdir ours").succeeds();
     let (here, host) = (&platforms()[0], origin.host());
     let package = format!("ours/.terraform/providers/{host}/acme/demo/1.2.0/{here}");
     let large = fs::File::create(scene.path(package).join("large")).unwrap();
     large.set_len(512 << 20).unwrap();
     let install = || {
-        let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        let command = command.args(["install", "--chdir", "ours"]);
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        while !is_reading(&child, "large") {
-            assert!(child.try_wait().unwrap().is_none(), "it has ended");
-        }
+        let child = start(&scene, "install", |child| is_reading(child, "large"));
         (child, Instant::now())
     };
     // How long the run takes to its end, where the package is refused.
-    let (mut child, start) = install();
+    let (mut child, begun) = install();
     assert_eq!(child.wait().unwrap().code(), Some(3));
-    let whole: Duration = start.elapsed();
-    let (mut child, start) = install();
-    let kill = Command::new("kill")
-        .args(["-s", "INT", &child.id().to_string()])
-        .status();
-    assert!(kill.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let (interrupted, longest) = (start.elapsed(), whole / 2);
+    let whole = begun.elapsed();
+    let (child, begun) = install();
+    interrupt(child);
+    let (interrupted, longest) = (begun.elapsed(), whole / 2);
     assert!(interrupted < longest, "{interrupted:?} of {whole:?}");
 }
 
@@ -67,27 +74,11 @@ fn handles_interruptions(child: &Child) -> bool {
 
 #[test]
 fn a_run_that_reads_a_large_configuration_is_interrupted() {
-    let origin = origin();
-    let scene = scene(&origin);
-    project(&scene, &origin, "ours");
+    let (_origin, scene) = given();
     // Seconds of work, and the end of an honest run has another code.
     let text = format!("locals {{\n  x = \"{}\"\n}}\n", "x".repeat((4 << 20) - 64));
     for number in 0..3 {
         scene.write(format!("ours/large{number}.tf"), &text);
     }
-    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-    let command = command.args(["lock", "--check", "--chdir", "ours"]);
-    let mut child = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    while !handles_interruptions(&child) {
-        assert!(child.try_wait().unwrap().is_none(), "it has ended");
-    }
-    let kill = Command::new("kill")
-        .args(["-s", "INT", &child.id().to_string()])
-        .status();
-    assert!(kill.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    interrupt(start(&scene, "lock --check", handles_interruptions));
 }

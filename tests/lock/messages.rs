@@ -2,25 +2,11 @@
 
 use std::fs;
 
-use serde_json::Value;
-
+use crate::clients::{self, clients, run};
 use crate::support::author::Author;
 use crate::support::origin::{Fault, asks};
-use crate::support::scene::Run;
 
-use super::{given, platforms, read, requiring};
-
-#[track_caller]
-fn document(run: &Run) -> Value {
-    serde_json::from_str(&run.stdout).unwrap()
-}
-
-#[track_caller]
-fn says(run: &Run, said: &[&str]) {
-    for said in said {
-        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
-    }
-}
+use super::{any_version, given, platforms, read, requiring, with_foreign_hashes};
 
 #[test]
 fn constraints_are_named_with_file_and_line() {
@@ -28,20 +14,14 @@ fn constraints_are_named_with_file_and_line() {
     scene.write("a/versions.tf", requiring(&origin, "acme/demo", ">= 3"));
     scene.write("a/main.tf", "\nmodule \"m\" {\n  source = \"./m\"\n}\n");
     scene.write("a/m/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
-    scene.write(
-        "a/m/p.tf",
-        "\n\n\nprovider \"x\" {\n  version = \"!= 1.1.0\"\n}\n",
-    );
+    let provider = "\n\n\nprovider \"x\" {\n  version = \"!= 1.1.0\"\n}\n";
+    scene.write("a/m/p.tf", provider);
     let run = scene.line("lock --chdir a --format json").exits(1);
     let demo = origin.address("acme/demo");
-    let lines = [
-        demo.as_str(),
-        "a/versions.tf:3 (>= 3)\n",
-        "a/m/main.tf:3 (~> 1.0)\n",
-        "a/m/p.tf:4 (!= 1.1.0)\n",
-    ];
-    says(&run, &lines);
-    let document = document(&run);
+    run.tells(&demo).tells("a/versions.tf:3 (>= 3)\n");
+    run.tells("a/m/main.tf:3 (~> 1.0)\n");
+    run.tells("a/m/p.tf:4 (!= 1.1.0)\n");
+    let document = run.json();
     let message = document["providers"][0]["error"]["message"].as_str();
     assert!(message.unwrap().contains("a/versions.tf:3"), "{document}");
 
@@ -51,7 +31,8 @@ fn constraints_are_named_with_file_and_line() {
     );
     scene.write("b/main.tf.json", json);
     let run = scene.line(format!("lock --chdir b {demo}@>=2")).exits(1);
-    says(&run, &[" b/main.tf.json (< 2)\n", "argument (>=2)\n"]);
+    run.tells(" b/main.tf.json (< 2)\n")
+        .tells("argument (>=2)\n");
 
     // The locked version does not satisfy a constraint.
     scene.write("c/versions.tf", requiring(&origin, "acme/demo", "1.0.0"));
@@ -59,19 +40,17 @@ fn constraints_are_named_with_file_and_line() {
     scene.write("c/versions.tf", requiring(&origin, "acme/demo", "~> 1.1"));
     for arguments in ["lock", "lock --check", "install --locked"] {
         let run = scene.line(format!("{arguments} --chdir c")).exits(4);
-        says(&run, &["1.0.0", " c/versions.tf:3 (~> 1.1)\n"]);
+        run.tells("1.0.0").tells(" c/versions.tf:3 (~> 1.1)\n");
     }
     let run = scene.line("lock --chdir c").exits(4);
-    says(&run, &[&format!("\nhint: `tfoci lock {demo} --upgrade`")]);
+    run.tells(format!("\nhint: `tfoci lock {demo} --upgrade`"));
 
     // The origin does not have the provider.
     scene.write("d/versions.tf", requiring(&origin, "acme/none", ">= 1"));
     for arguments in ["lock", "install"] {
         let run = scene.line(format!("{arguments} --chdir d")).exits(1);
-        says(
-            &run,
-            &[" d/versions.tf:3 (>= 1)\n", "d/.terraform.lock.hcl"],
-        );
+        run.tells(" d/versions.tf:3 (>= 1)\n")
+            .tells("d/.terraform.lock.hcl");
         assert!(!scene.path("d/.terraform.lock.hcl").exists());
     }
 }
@@ -90,7 +69,7 @@ fn at_most_ten_statements_are_named() {
     scene.write("a/main.tf", requiring(&origin, "acme/demo", ">= 9"));
     let run = scene.line("lock --chdir a").exits(1);
     assert_eq!(run.stderr.matches(" required by a/").count(), 10);
-    says(&run, &[" 2 more "]);
+    run.tells(" 2 more ");
 }
 
 /// Generated files are smaller than this limit, and parsing takes many times the size of a file.
@@ -99,7 +78,7 @@ fn a_huge_file_is_refused_by_name() {
     let (_origin, scene) = given();
     scene.write("a/huge.tf", "#".repeat((4 << 20) + 1));
     let run = scene.line("lock --chdir a").exits(1);
-    says(&run, &["a/huge.tf", "4194304", "4194305"]);
+    run.tells("a/huge.tf").tells("4194304").tells("4194305");
 }
 
 #[test]
@@ -115,13 +94,13 @@ fn one_broken_directory_does_not_stop_the_others() {
     let run = scene.line(all).exits(1);
     let demo = origin.address("acme/demo");
     for locked in ["1.2.0   a, d   ", "1.0.1   c   "] {
-        says(&run, &[&format!(" Locked {demo} {locked}")]);
+        run.tells(format!(" Locked {demo} {locked}"));
     }
     assert_eq!(run.stderr.matches(" Wrote ").count(), 3, "{}", run.stderr);
     assert!(read(&scene, "d/.terraform.lock.hcl").contains("1.2.0"));
     assert!(!scene.path("b/.terraform.lock.hcl").exists());
-    let run = scene.line(format!("{all} --check --format json")).exits(1);
-    let document = document(&run);
+    let run = scene.line(format!("{all} --check --format json"));
+    let document = run.exits(1).json();
     let files = document["files"].as_array().unwrap();
     let statuses: Vec<_> = files.iter().map(|file| file["status"].as_str()).collect();
     let (present, failed) = (Some("present"), Some("failed"));
@@ -139,8 +118,7 @@ fn one_broken_directory_does_not_stop_the_others() {
 fn a_provider_without_an_installation_method_fails_its_directory_only() {
     let (origin, scene) = given();
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
-    let other = requiring(&origin, "acme/demo", "~> 1.0").replace(origin.host(), "example.com");
-    scene.write("b/main.tf", other);
+    scene.write("b/main.tf", any_version("example.com/acme/demo"));
     let hosts = read(&scene, "client.tfrc");
     let host = origin.host();
     let only = format!(
@@ -148,7 +126,7 @@ fn a_provider_without_an_installation_method_fails_its_directory_only() {
     );
     scene.write("client.tfrc", only);
     let run = scene.line("lock --chdir a --chdir b").exits(1);
-    says(&run, &["example.com/acme/demo\n  in [TMP]/client.tfrc\n"]);
+    run.tells("example.com/acme/demo\n  in [TMP]/client.tfrc\n");
     assert!(scene.path("a/.terraform.lock.hcl").exists());
     assert!(!scene.path("b/.terraform.lock.hcl").exists());
     scene.line("lock --chdir b").exits(1);
@@ -159,23 +137,23 @@ fn a_check_reports_locked_providers_that_are_not_required() {
     let (origin, scene) = given();
     scene.write("a/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
     scene.line("lock --chdir a").succeeds();
-    let entry = "\nprovider \"registry.example.com/acme/zz\" {\n  version = \"7.0.0\"\n}\n";
-    let text = read(&scene, "a/.terraform.lock.hcl") + entry;
+    let text = read(&scene, "a/.terraform.lock.hcl") + SURPLUS;
     scene.write("a/.terraform.lock.hcl", &text);
     let said = "Warning a/.terraform.lock.hcl locks registry.example.com/acme/zz";
     for arguments in ["lock --check", "lock"] {
-        let run = scene.line(format!("{arguments} --chdir a")).succeeds();
-        says(&run, &[said]);
+        let run = scene.line(format!("{arguments} --chdir a"));
+        run.succeeds().tells(said);
     }
     assert_eq!(read(&scene, "a/.terraform.lock.hcl"), text);
     let run = scene.line("install --chdir a --locked").exits(4);
-    says(&run, &["registry.example.com/acme/zz"]);
+    run.tells("registry.example.com/acme/zz");
     let demo = origin.address("acme/demo");
-    let run = scene
-        .line(format!("lock --chdir a --check {demo}"))
-        .succeeds();
-    run.omits(said);
+    let run = scene.line(format!("lock --chdir a --check {demo}"));
+    run.succeeds().omits(said);
 }
+
+/// An entry of a provider that is not required.
+const SURPLUS: &str = "\nprovider \"registry.example.com/acme/zz\" {\n  version = \"7.0.0\"\n}\n";
 
 /// The bytes come from an origin, so no store is damaged.
 #[test]
@@ -186,10 +164,7 @@ fn a_bad_package_is_reported_as_the_origins_failure() {
     for command in ["lock --h1 --chdir a", "install --chdir a"] {
         let run = scene.line(command).exits(3);
         let (demo, here) = (origin.address("acme/demo"), &platforms()[0]);
-        says(
-            &run,
-            &[&format!("{demo} 1.0.0 {here} ({}): ", origin.host())],
-        );
+        run.tells(format!("{demo} 1.0.0 {here} ({}): ", origin.host()));
         run.omits("store");
         assert!(!scene.path("a/.terraform.lock.hcl").exists());
     }
@@ -205,35 +180,33 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     scene.line("lock --chdir a").succeeds();
     let text = read(&scene, lock);
     assert!(!text.contains("h1:"), "{text}");
-    for client in ["terraform", "tofu"] {
-        if !crate::support::programs::has(client) {
-            continue;
-        }
+    for client in clients() {
+        let directory = scene.path("a");
         let init = ["init", "-no-color", "-lockfile=readonly"];
-        crate::clients::run(&scene, &scene.path("a"), client, init).succeeds();
+        run(&scene, &directory, client, init).succeeds();
         assert_eq!(read(&scene, lock), text, "{client}");
-        let plan = crate::clients::run(&scene, &scene.path("a"), client, ["plan", "-no-color"]);
-        let words: Vec<&str> = plan.stderr.split_whitespace().collect();
-        let words = words.join(" ").replace("│ ", "");
+        let said = clients::said(&run(&scene, &directory, client, ["plan", "-no-color"]));
         let refused = "does not match any of the checksums";
-        assert!(words.contains(refused), "{client}: {}", plan.stderr);
+        assert!(said.contains(refused), "{client}: {said}");
         fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     }
     let before = origin.counters();
     let demo = origin.address("acme/demo");
-    says(&installing("").exits(4), &[&demo, "`tfoci lock --h1`"]);
+    installing("")
+        .exits(4)
+        .tells(&demo)
+        .tells("`tfoci lock --h1`");
     assert_eq!(origin.counters(), before);
     assert_eq!(read(&scene, lock), text);
     // Only the packages show to which platform an `h1` belongs.
     let [_, other] = platforms();
-    scene
-        .line(format!("lock --h1 --chdir a --platform {other}"))
-        .succeeds();
+    let of_other = format!("lock --h1 --chdir a --platform {other}");
+    scene.line(of_other).succeeds();
     let text = read(&scene, lock);
     let run = installing("").exits(4);
-    says(&run, &["   Differs a/.terraform.lock.hcl"]);
-    run.omits("-plugin-dir");
-    let found = document(&installing("--format json").exits(4));
+    run.tells("   Differs a/.terraform.lock.hcl")
+        .omits("-plugin-dir");
+    let found = installing("--format json").exits(4).json();
     assert_eq!(found["files"][0]["status"], "differs");
     assert_eq!(read(&scene, lock), text);
     scene.line("lock --h1 --chdir a").succeeds();
@@ -241,36 +214,27 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     let text = read(&scene, lock);
 
     // Missing and surplus entries are still differences, unless addresses select others.
-    let entry = "\nprovider \"registry.example.com/acme/zz\" {\n  version = \"7.0.0\"\n}\n";
-    scene.write(lock, format!("{text}{entry}"));
-    says(&installing("").exits(4), &["registry.example.com/acme/zz"]);
+    scene.write(lock, format!("{text}{SURPLUS}"));
+    installing("")
+        .exits(4)
+        .tells("registry.example.com/acme/zz");
     installing(&demo).succeeds();
     scene.write(lock, "");
-    says(
-        &installing("").exits(4),
-        &[&demo, " a/main.tf:3 (~> 1.0)\n"],
-    );
+    let run = installing("").exits(4);
+    run.tells(&demo).tells(" a/main.tf:3 (~> 1.0)\n");
     fs::remove_file(scene.path(lock)).unwrap();
     installing("").exits(4);
     // An `h1` is enough for what is installed, though the other hashes are missing.
     let only_h1 = text.lines().filter(|line| !line.contains("zh:"));
     let only_h1: String = only_h1.map(|line| format!("{line}\n")).collect();
     scene.write(lock, &only_h1);
-    let run = installing("").succeeds();
-    says(&run, &[&format!("   Present {demo} 1.2.0 ")]);
+    let present = format!("   Present {demo} 1.2.0 ");
+    installing("").succeeds().tells(present);
     fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     let run = installing("").succeeds();
-    says(&run, &["   Warning a/.terraform.lock.hcl "]);
+    run.tells("   Warning a/.terraform.lock.hcl ");
     assert_eq!(read(&scene, lock), only_h1);
-    // Hashes of another release.
-    let zeros = format!("    \"zh:{}\",\n", "0".repeat(64));
-    let others = format!("    \"h1:{}=\",\n", "A".repeat(43));
-    let lines = text.lines().map(|line| match line {
-        line if line.contains("zh:") => zeros.clone(),
-        line if line.contains("h1:") => others.clone(),
-        line => format!("{line}\n"),
-    });
-    scene.write(lock, lines.collect::<String>());
+    scene.write(lock, with_foreign_hashes(&text));
     fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     installing("").exits(3);
 }
@@ -278,16 +242,14 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
 /// The header of a lock file shows which client uses the directory.
 #[test]
 fn the_last_hint_of_an_installation_names_the_client_of_the_lock_file() {
-    let author = Author::new();
-    author.with_pushed();
-    let provider = "registry.opentofu.org/acme/demo";
-    let install = ["install", provider, "--from", "oci-layout:store"];
+    let author = Author::pushed();
+    let install = "install registry.opentofu.org/acme/demo --from oci-layout:store";
     let header = "# This file is maintained automatically by \"terraform init\".\n";
     for client in ["tofu", "terraform"] {
         if client == "terraform" {
             author.scene.write(".terraform.lock.hcl", header);
         }
-        let said = author.tfoci(&install).succeeds().stderr;
+        let said = author.line(install).succeeds().stderr;
         let end = format!("\n\n  {client} init -plugin-dir=.terraform/providers\n");
         assert!(said.ends_with(&end), "{said}");
         fs::remove_file(author.scene.path(".terraform.lock.hcl")).unwrap();
@@ -299,21 +261,19 @@ fn the_last_hint_of_an_installation_names_the_client_of_the_lock_file() {
 fn a_locked_version_that_is_withdrawn() {
     let (origin, scene) = given();
     let mirror = format!("--from network-mirror:{}", origin.mirror_url());
-    let (demo, null) = (
-        origin.address("acme/demo"),
-        "registry.opentofu.org/hashicorp/null",
-    );
+    let demo = origin.address("acme/demo");
+    let null = "registry.opentofu.org/hashicorp/null";
     for (provider, constraint, arguments, newest) in [
         (demo.as_str(), ">= 5", "", None),
         (&demo, ">= 1.0", "", Some("2.0.0")),
         (null, ">= 1.0", &mirror, Some("3.2.1")),
     ] {
-        let required = requiring(&origin, "acme/demo", constraint).replace(&demo, provider);
+        let required = clients::requiring(&[(provider, constraint)]);
         scene.write("a/main.tf", required);
         let entry = format!("provider \"{provider}\" {{\n  version = \"9.0.0\"\n}}\n");
         scene.write("a/.terraform.lock.hcl", &entry);
         let run = scene.line(format!("lock --chdir a {arguments}")).exits(1);
-        says(&run, &[&format!("{provider} 9.0.0 (")]);
+        run.tells(format!("{provider} 9.0.0 ("));
         let (_, hint) = run.stderr.split_once("\nhint: ").unwrap();
         let upgrade = format!("`tfoci lock {provider} --upgrade`");
         assert_eq!(hint.contains(&upgrade), newest.is_some(), "{hint}");

@@ -8,12 +8,11 @@ use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 
 use super::installs::{LOCK, install, providers};
-use super::{any_version, origin, platforms, read, scene};
+use super::{any_version, foreign_zh, platforms, read, with_foreign_hashes};
 
 /// A project that requires a provider which a network mirror has, and the option that names the mirror.
 fn given() -> (Origin, Scene, String) {
-    let origin = origin();
-    let scene = scene(&origin);
+    let (origin, scene) = super::given();
     scene.write("ours/main.tf", any_version("hashicorp/null"));
     let mirror = format!("--from network-mirror:{}", origin.mirror_url());
     (origin, scene, mirror)
@@ -45,13 +44,7 @@ fn a_mirror_gives_what_is_locked() {
     // A lock file is no signature.
     let said = arrives("--locked --key acme.asc", 3);
     assert!(said.contains("\n  expected a signature by "), "{said}");
-    // Hashes of other packages.
-    let others = lock.lines().map(|line| match line.trim_start() {
-        hash if hash.starts_with("\"zh:") => format!("    \"zh:{}\",\n", "0".repeat(64)),
-        hash if hash.starts_with("\"h1:") => format!("    \"h1:{}=\",\n", "A".repeat(43)),
-        _ => format!("{line}\n"),
-    });
-    let others: String = others.collect();
+    let others = with_foreign_hashes(&lock);
     scene.write(LOCK, &others);
     for arguments in ["", "--locked"] {
         arrives(arguments, 3);
@@ -67,7 +60,7 @@ fn a_mirror_adds_no_hash_to_the_lock_file() {
     install(&scene, &format!("{mirror} --trust-store --platform all")).succeeds();
     let lock = read(&scene, LOCK);
     let hashes = format!("archives/{here}/hashes");
-    let stated = serde_json::json!([format!("zh:{}", "0".repeat(64))]);
+    let stated = serde_json::json!([foreign_zh()]);
     origin.always(asks("mirror-version"), lie::says(&hashes, stated));
     install(&scene, &format!("{mirror} --platform all")).succeeds();
     assert_eq!(read(&scene, LOCK), lock);

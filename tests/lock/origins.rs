@@ -1,15 +1,12 @@
 //! `versions` and `inspect` ask origins and mirrors too.
 
-use serde_json::Value;
-
 use crate::support::signer::Signer;
 
-use super::{origin, platforms, scene};
+use super::{given, platforms};
 
 #[test]
 fn an_origin_is_a_source_like_a_store() {
-    let origin = origin();
-    let scene = scene(&origin);
+    let (origin, scene) = given();
     let demo = origin.address("acme/demo");
     let asks = |line: &str| scene.line(format!("{line} --from origin"));
     let run = asks(&format!("versions {demo}")).succeeds();
@@ -22,8 +19,8 @@ fn an_origin_is_a_source_like_a_store() {
     let said = &run.stdout;
     assert!(said.contains("\nauthentication  signed "), "{said}");
     assert_eq!(said.matches("\npackage  ").count(), 2, "{said}");
-    let json = asks(&format!("inspect {demo} --format json")).succeeds();
-    let document: Value = serde_json::from_str(&json.stdout).unwrap();
+    let json = asks(&format!("inspect {demo} --format json"));
+    let document = json.succeeds().json();
     assert_eq!(document["version"], "2.0.0");
     assert_eq!(document["authentication"]["anchor"], "origin");
     assert_eq!(document["packages"][1]["platform"], platforms()[1].as_str());
@@ -38,7 +35,6 @@ fn an_origin_is_a_source_like_a_store() {
         run.tells(origin.host());
     }
     let mirror = format!("network-mirror:{}", origin.mirror_url());
-    scene
-        .line(format!("versions hashicorp/null --from {mirror}"))
-        .succeeds();
+    let versions = format!("versions hashicorp/null --from {mirror}");
+    scene.line(versions).succeeds();
 }

@@ -8,22 +8,20 @@ use std::process::Stdio;
 
 use rustix::fs::{FlockOperation, fcntl_lock};
 
-use crate::clients::run;
+use crate::clients::{init, run};
 use crate::support::judge;
 use crate::support::origin::{Origin, asks};
 use crate::support::scene::Scene;
 
-use super::installs::{LOCK, install, project};
-use super::{clients, origin, platforms, read, scene};
+use super::installs::{self, LOCK, install, project};
+use super::{clients, platforms, read};
 
 /// A cache that is empty, and a project that requires two providers.
 fn given() -> (Origin, Scene) {
-    let origin = origin();
-    let scene = scene(&origin);
-    fs::create_dir(scene.path("cache")).unwrap();
+    let (origin, scene) = installs::given();
     let cache = scene.path("cache");
+    fs::create_dir(&cache).unwrap();
     let scene = scene.env("TF_PLUGIN_CACHE_DIR", cache.to_str().unwrap());
-    project(&scene, &origin, "ours");
     (origin, scene)
 }
 
@@ -33,10 +31,9 @@ fn package(origin: &Origin) -> PathBuf {
     Path::new(origin.host()).join(format!("acme/other/3.1.4/{here}"))
 }
 
-/// The package of `acme/other` in the project.
-fn installed(scene: &Scene, origin: &Origin) -> PathBuf {
-    let providers = scene.path("ours/.terraform/providers");
-    providers.join(package(origin))
+/// The package of `acme/other` in the project, and in the cache.
+fn packages(scene: &Scene, origin: &Origin) -> [PathBuf; 2] {
+    ["ours/.terraform/providers", "cache"].map(|at| scene.path(at).join(package(origin)))
 }
 
 fn files(directory: &Path) -> Vec<(String, String)> {
@@ -62,15 +59,11 @@ fn clients_accept_the_cache_and_the_packages() {
         let cache = scene.path("their-cache");
         let theirs = scene.env("TF_PLUGIN_CACHE_DIR", cache.to_str().unwrap());
         project(&theirs, &origin, "theirs");
-        let directory = theirs.path("theirs");
-        run(&theirs, &directory, client, ["init", "-no-color"]).succeeds();
-        assert_eq!(
-            files(&theirs.path("cache")),
-            files(&theirs.path("their-cache"))
-        );
+        init(&theirs, "theirs", client).succeeds();
+        let [ours, cached] = ["cache", "their-cache"].map(|name| theirs.path(name));
+        assert_eq!(files(&ours), files(&cached), "{client}");
         if client == "tofu" {
-            let tree = |name: &str| judge::tree(&theirs.path(name));
-            assert_eq!(tree("cache"), tree("their-cache"));
+            assert_eq!(judge::tree(&ours), judge::tree(&cached));
         }
         let providers = |name: &str| files(&theirs.path(format!("{name}/.terraform")));
         assert_eq!(providers("ours"), providers("theirs"), "{client}");
@@ -78,10 +71,9 @@ fn clients_accept_the_cache_and_the_packages() {
         assert_eq!(lock("ours"), lock("theirs"), "{client}");
 
         let directory = theirs.path("ours");
-        for cache in ["", theirs.path("their-cache").to_str().unwrap()] {
-            let arguments = ["init", "-no-color"];
+        for cache in ["", cached.to_str().unwrap()] {
             let mut init = theirs.command(client);
-            let init = init.current_dir(&directory).args(arguments);
+            let init = init.current_dir(&directory).args(["init", "-no-color"]);
             let output = init.env("TF_PLUGIN_CACHE_DIR", cache).output().unwrap();
             assert!(output.status.success(), "{client} {cache}: {output:?}");
             assert_eq!(lock("ours"), lock("theirs"), "{client}");
@@ -103,16 +95,15 @@ fn clients_use_the_cache_that_tfoci_has_filled() {
         scene.write("other/.terraform.lock.hcl", &lock);
         origin.forget();
         let directory = scene.path("other");
-        let init = run(&scene, &directory, client, ["init", "-no-color"]).succeeds();
-        let said = "from the shared cache directory";
-        assert!(init.stdout.contains(said), "{}", init.stdout);
+        let said = init(&scene, "other", client).succeeds().stdout;
+        assert!(said.contains("from the shared cache directory"), "{said}");
         assert_eq!(origin.count(asks("package")), 0);
         assert_eq!(origin.count(asks("download")), 0);
         assert_eq!(read(&scene, "other/.terraform.lock.hcl"), lock);
         drop(origin);
         if client == "tofu" {
             fs::remove_dir_all(scene.path("other/.terraform")).unwrap();
-            run(&scene, &directory, client, ["init", "-no-color"]).succeeds();
+            init(&scene, "other", client).succeeds();
         }
         // Terraform always requests the list of versions, unless all providers are in a directory.
         let all = ["init", "-no-color", "-plugin-dir=.terraform/providers"];
@@ -131,12 +122,9 @@ fn a_locked_package_in_the_cache_is_shared_and_not_downloaded() {
     install(&scene, "--dry-run").succeeds();
     assert!(!scene.path("ours/.terraform").exists());
     install(&scene, "").succeeds().tells("Installed");
-    let [ours, cached] = [
-        installed(&scene, &origin),
-        scene.path("cache").join(package(&origin)),
-    ]
-    .map(|package| package.join("README.md").metadata().unwrap());
-    assert_eq!(ours.ino(), cached.ino());
+    let [ours, cached] = packages(&scene, &origin)
+        .map(|package| package.join("README.md").metadata().unwrap().ino());
+    assert_eq!(ours, cached);
     install(&scene, "").succeeds().tells("Present");
     assert_eq!(origin.count(asks("package")), 0);
     assert_eq!(read(&scene, LOCK), lock);
@@ -151,8 +139,7 @@ fn a_locked_package_in_the_cache_is_shared_and_not_downloaded() {
 fn obstacles_are_replaced_only_if_nothing_is_lost() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
-    let path = installed(&scene, &origin);
-    let in_cache = scene.path("cache").join(package(&origin));
+    let [path, in_cache] = packages(&scene, &origin);
     let whole = judge::tree(&in_cache);
     let is_there = || !has_link(&path) && judge::tree(&path) == whole;
 
@@ -170,12 +157,7 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
     install(&scene, "").succeeds();
     assert!(is_there());
     fs::remove_dir_all(&path).unwrap();
-    let copied = scene
-        .command("cp")
-        .arg("-r")
-        .args([&in_cache, &path])
-        .status();
-    assert!(copied.unwrap().success());
+    crate::support::copy(&in_cache, &path);
     install(&scene, "").succeeds();
     assert!(is_there());
 
@@ -193,23 +175,19 @@ fn obstacles_are_replaced_only_if_nothing_is_lost() {
     fs::write(in_cache.join("README.md"), "altered").unwrap();
     install(&scene, "").exits(3).tells("cache");
     assert!(!path.exists());
-    assert_eq!(
-        fs::read_to_string(in_cache.join("README.md")).unwrap(),
-        "altered"
-    );
+    assert_eq!(fs::read(in_cache.join("README.md")).unwrap(), b"altered");
 }
 
 #[test]
 fn the_configuration_of_clients_names_the_cache() {
-    let origin = origin();
-    let scene = scene(&origin);
-    project(&scene, &origin, "ours");
+    let (origin, scene) = installs::given();
     fs::create_dir(scene.path("cache")).unwrap();
     let hosts = read(&scene, "client.tfrc");
     let settings = "plugin_cache_dir = \"$HOME/cache\"\n";
     scene.write("client.tfrc", format!("{settings}{hosts}"));
     install(&scene, "").succeeds();
-    assert!(scene.path("cache").join(package(&origin)).is_dir());
+    let [path, in_cache] = packages(&scene, &origin);
+    assert!(in_cache.is_dir());
     // Every line of the signed document, not only the `h1` that such clients record.
     assert!(read(&scene, LOCK).contains("zh:"));
 
@@ -217,14 +195,14 @@ fn the_configuration_of_clients_names_the_cache() {
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
     let scene = scene.env("TF_PLUGIN_CACHE_DIR", "/nowhere");
     install(&scene, "").succeeds().tells(" /nowhere ");
-    assert!(installed(&scene, &origin).is_dir());
+    assert!(path.is_dir());
 }
 
 /// OpenTofu holds this lock while it installs.
 #[test]
 fn a_running_client_is_waited_for() {
     let (origin, scene) = given();
-    let path = scene.path("cache").join(package(&origin));
+    let [installed, path] = packages(&scene, &origin);
     let path = path.with_file_name(format!("{}.lock", platforms()[0]));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let held = fs::File::create(&path).unwrap();
@@ -242,11 +220,11 @@ fn a_running_client_is_waited_for() {
         assert_ne!(lines.read_line(&mut said).unwrap(), 0, "{said}");
     }
     assert!(said.contains(path.to_str().unwrap()), "{said}");
-    assert!(!installed(&scene, &origin).exists());
+    assert!(!installed.exists());
     drop(held);
     lines.read_to_string(&mut said).unwrap();
     assert!(child.wait().unwrap().success(), "{said}");
-    assert!(installed(&scene, &origin).is_dir());
+    assert!(installed.is_dir());
 }
 
 /// Two projects that share one cache, at once.
@@ -273,10 +251,7 @@ fn two_runs_share_one_cache() {
 fn a_link_that_is_left_without_the_cache_is_replaced() {
     let (origin, scene) = given();
     install(&scene, "").succeeds();
-    let (path, in_cache) = (
-        installed(&scene, &origin),
-        scene.path("cache").join(package(&origin)),
-    );
+    let [path, in_cache] = packages(&scene, &origin);
     let whole = judge::tree(&in_cache);
     fs::remove_dir_all(&path).unwrap();
     symlink(&in_cache, &path).unwrap();

@@ -1,22 +1,13 @@
 //! `lock --platform same`: the platforms that a lock file has stay when the version changes.
 
 use crate::support::origin::{Origin, asks};
-use crate::support::scene::{Run, Scene};
+use crate::support::scene::Scene;
 
-use super::{origin, platforms, read, requiring, scene};
-
-const LOCK: &str = "ours/.terraform.lock.hcl";
+use super::{LOCK, lock, platforms, project, read};
 
 /// A project that requires `acme/demo`, which has 1.0.0 and 1.2.0.
 fn given() -> (Origin, Scene) {
-    let origin = origin();
-    let scene = scene(&origin);
-    scene.write("ours/main.tf", requiring(&origin, "acme/demo", "~> 1.0"));
-    (origin, scene)
-}
-
-fn lock(scene: &Scene, arguments: &str) -> Run {
-    scene.line(format!("lock --chdir ours {arguments}"))
+    project("~> 1.0")
 }
 
 /// The lock file for 1.0.0 and these options, then the one that `--upgrade --platform same` makes of it.

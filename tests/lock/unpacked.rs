@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::clients::run;
+use crate::clients::{init, run};
 use crate::support::judge;
 use crate::support::origin::Origin;
 use crate::support::scene::Scene;
@@ -11,19 +11,16 @@ use crate::support::signer::Signer;
 
 use super::installs::LOCK;
 use super::plugin_cache::has_link;
-use super::{any_version, clients, origin, platforms, read, scene};
+use super::{any_version, clients, platforms, read};
 
 /// A mirror of `acme/demo` 1.0.0 that `install --into` has written, which the CLI configuration names, and a project that requires it.
 fn given() -> (Origin, Scene) {
-    let origin = origin();
-    let scene = scene(&origin);
+    let (origin, scene) = super::given();
     let address = origin.address("acme/demo");
     let mirror = format!("mirror {address}@1.0.0 --to oci-layout:store");
     scene.line(mirror).succeeds();
-    let install = "--from oci-layout:store --into fm --unpacked --platform all";
-    scene
-        .line(format!("install {address} {install}"))
-        .succeeds();
+    let into = "--from oci-layout:store --into fm --unpacked --platform all";
+    scene.line(format!("install {address} {into}")).succeeds();
     let mirror = scene.path("fm");
     let block =
         format!("provider_installation {{\n  filesystem_mirror {{ path = {mirror:?} }}\n}}\n");
@@ -60,25 +57,20 @@ fn what_is_locked_is_installed_and_compared() {
         "lock --chdir ours --check --h1",
         "lock --chdir ours --check --platform same",
     ] {
+        let installs = arguments.starts_with("install");
         let run = scene.line(arguments).succeeds();
-        assert!(
-            !arguments.starts_with("install") || run.stderr.contains("Present"),
-            "{}",
-            run.stderr
-        );
+        run.tells(if installs { "Present" } else { "" });
         remove();
         let dry_run = format!("{} --dry-run", arguments.replace("--check", ""));
         scene.line(dry_run).succeeds();
         assert!(!installed.exists());
         scene.line(arguments).succeeds();
-        assert_eq!(installed.exists(), arguments.starts_with("install"));
+        assert_eq!(installed.exists(), installs);
         scene.line("install --chdir ours").succeeds();
         assert!(!has_link(&installed));
         let path = format!("{}/1.0.0/{}", origin.address("acme/demo"), platforms()[0]);
-        assert_eq!(
-            judge::tree(&installed.join(path)),
-            judge::tree(&package(&scene, &origin))
-        );
+        let [ours, theirs] = [installed.join(path), package(&scene, &origin)];
+        assert_eq!(judge::tree(&ours), judge::tree(&theirs));
         assert_eq!(read(&scene, LOCK), lock, "{arguments}");
     }
     // Every platform that the mirror has.
@@ -93,7 +85,7 @@ fn the_lock_file_and_the_packages_are_those_of_init() {
     for client in clients() {
         let (_origin, scene) = given();
         let theirs = scene.path("theirs");
-        run(&scene, &theirs, client, ["init", "-no-color"]).succeeds();
+        init(&scene, "theirs", client).succeeds();
         let lock = read(&scene, "theirs/.terraform.lock.hcl");
         // Even beside the link that the client made.
         scene.line("install --chdir theirs --locked").succeeds();
@@ -115,16 +107,11 @@ fn other_packages_and_other_files_are_refused() {
     scene.line("install --chdir ours --trust-store").succeeds();
     let lock = read(&scene, LOCK);
     fs::remove_dir_all(scene.path("ours/.terraform")).unwrap();
+    let place = format!("ours/.terraform/providers/{}", origin.address("acme/demo"));
     let refused = |arguments: &str, code: i32| {
-        let said = scene
-            .line(format!("{arguments} --chdir ours"))
-            .exits(code)
-            .stderr;
-        let installed = scene.path(format!(
-            "ours/.terraform/providers/{}",
-            origin.address("acme/demo")
-        ));
-        assert!(!installed.exists(), "{arguments}");
+        let run = scene.line(format!("{arguments} --chdir ours"));
+        let said = run.exits(code).stderr;
+        assert!(!scene.path(&place).exists(), "{arguments}");
         assert_eq!(read(&scene, LOCK), lock, "{arguments}");
         said
     };
@@ -137,13 +124,7 @@ fn other_packages_and_other_files_are_refused() {
 
     let package = package(&scene, &origin);
     fs::write(package.join("more"), "more").unwrap();
-    for arguments in [
-        "install",
-        "install --locked",
-        "install --trust-store",
-        "lock",
-        "lock --check",
-    ] {
+    for arguments in "install|install --locked|install --trust-store|lock|lock --check".split('|') {
         let said = refused(arguments, 3);
         assert!(said.contains("\n  expected one of h1:"), "{said}");
     }
@@ -153,8 +134,7 @@ fn other_packages_and_other_files_are_refused() {
         assert!(refused(arguments, 1).contains("/link "));
     }
     fs::remove_file(package.join("link")).unwrap();
-    let made = scene.command("mkfifo").arg(package.join("pipe")).status();
-    assert!(made.unwrap().success());
+    scene.run("mkfifo", [package.join("pipe")]).succeeds();
     for arguments in ["install", "lock"] {
         refused(arguments, 3);
     }

@@ -1,14 +1,11 @@
 //! The pages in a real browser without a window: Chromium, if it is on `PATH`.
 
-use std::io::Read as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use flate2::read::ZlibDecoder;
 use serde_json::{Value, json};
 
-use super::server::Server;
-use super::stores::{BARE, DEMO, HOST, Store};
+use super::stores::{BARE, HOST, PAGE, Store};
 use crate::support::programs::{can_run, find};
 use crate::support::release::Mistake;
 use crate::support::scene::Scene;
@@ -25,26 +22,19 @@ const ALWAYS: [&str; 4] = [
     "--disable-gpu",
     "--hide-scrollbars",
 ];
-const HEIGHT: usize = 900;
 /// The width of a small telephone, in pixels.
 const NARROW: usize = 360;
-/// The margin of the page at the right edge of a narrow window, in pixels.
-const MARGIN: usize = 12;
 
 /// The colours of the background in `style.css`.
-const LIGHT: [u8; 3] = [0xff, 0xff, 0xff];
-const DARK: [u8; 3] = [0x14, 0x16, 0x1a];
+const LIGHT: &str = "rgb(255, 255, 255)";
+const DARK: &str = "rgb(20, 22, 26)";
+/// The width of the page, which content that is too wide for the window enlarges, its background, and whether it has text.
+const DRAWN: &str = "[document.documentElement.scrollWidth, getComputedStyle(document.body).backgroundColor, document.body.innerText.length > 100]";
 
 /// A browser, if this machine has one that works.
 struct Browser<'a> {
     scene: &'a Scene,
     program: PathBuf,
-}
-
-/// A picture of rows of red, green and blue.
-struct Picture {
-    width: usize,
-    pixels: Vec<[u8; 3]>,
 }
 
 impl<'a> Browser<'a> {
@@ -59,143 +49,44 @@ impl<'a> Browser<'a> {
     }
 }
 
-impl Picture {
-    /// Reads a PNG of eight bits a colour, without transparency and not interlaced, as browsers write it.
-    fn read(png: &[u8]) -> Self {
-        let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap()) as usize;
-        assert_eq!(&png[12..16], b"IHDR");
-        let (width, height) = (number(16), number(20));
-        let channels = match png[24..26] {
-            [8, 2] => 3,
-            [8, 6] => 4,
-            _ => panic!("{:?}", &png[..32]),
-        };
-        let mut packed = Vec::new();
-        let mut at = 8;
-        while at + 8 <= png.len() {
-            let length = number(at);
-            if &png[at + 4..at + 8] == b"IDAT" {
-                packed.extend_from_slice(&png[at + 8..at + 8 + length]);
-            }
-            at += length + 12;
-        }
-        let mut raw = Vec::new();
-        ZlibDecoder::new(&*packed).read_to_end(&mut raw).unwrap();
-        let line = width * channels;
-        assert_eq!(raw.len(), (line + 1) * height);
-        let mut above = vec![0; line];
-        let mut pixels = Vec::new();
-        for row in raw.chunks(line + 1) {
-            let mut here = row[1..].to_vec();
-            for at in 0..line {
-                let left = if at < channels {
-                    0
-                } else {
-                    here[at - channels]
-                };
-                let corner = if at < channels {
-                    0
-                } else {
-                    above[at - channels]
-                };
-                let guess = match row[0] {
-                    0 => 0,
-                    1 => left,
-                    2 => above[at],
-                    3 => ((u16::from(left) + u16::from(above[at])) / 2) as u8,
-                    4 => nearest(left, above[at], corner),
-                    filter => panic!("{filter}"),
-                };
-                here[at] = here[at].wrapping_add(guess);
-            }
-            pixels.extend(here.chunks(channels).map(|one| [one[0], one[1], one[2]]));
-            above = here;
-        }
-        Self { width, pixels }
-    }
-
-    fn column(&self, at: usize) -> impl Iterator<Item = &[u8; 3]> {
-        self.pixels.chunks(self.width).map(move |row| &row[at])
-    }
-
-    /// The number of different colours: more than two where there is text.
-    fn colours(&self) -> usize {
-        let all: std::collections::BTreeSet<_> = self.pixels.iter().collect();
-        all.len()
-    }
-}
-
-/// The neighbour that is nearest to what the slope of all three says (Paeth).
-fn nearest(left: u8, above: u8, corner: u8) -> u8 {
-    let [a, b, c] = [left, above, corner].map(i16::from);
-    let slope = a + b - c;
-    let mut all = [left, above, corner];
-    all.sort_by_key(|one| (slope - i16::from(*one)).abs());
-    // Equal distances: left before above before corner.
-    let least = (slope - i16::from(all[0])).abs();
-    let is_least = |one: &u8| (slope - i16::from(*one)).abs() == least;
-    [left, above, corner].into_iter().find(is_least).unwrap()
-}
+const LONG: &str = "registry.acme.test/a-namespace-with-a-long-name/a-type-with-a-name-that-is-longer-than-a-narrow-window";
 
 /// A provider with every kind of version: signed, unsigned, and hidden.
 fn store() -> Store {
     let store = Store::spoiled_layout();
-    store.push(
-        "registry.acme.test/a-namespace-with-a-long-name/a-type-with-a-name-that-is-longer-than-a-narrow-window",
-        "1.0.0-rc.1.with.many.more.identifiers.than.usual",
-        Some(Mistake::SignatureMissing),
-    );
+    let version = "1.0.0-rc.1.with.many.more.identifiers.than.usual";
+    store.push(LONG, version, Some(Mistake::SignatureMissing));
     store
 }
 
 /// Runs a test with a browser and a server of [`store`], if this machine has a browser.
-fn with_browser(test: impl FnOnce(&Browser<'_>, &Server, &str)) {
+fn with_browser(test: impl FnOnce(&Browser<'_>, &str)) {
     let store = store();
     let Some(browser) = Browser::find(&store.scene) else {
         return;
     };
     let server = store.serve(format!("--registry-host {HOST}"));
-    test(&browser, &server, &format!("http://{}", server.address));
-    server.stop();
+    server.until("/", |reply| !reply.text().contains("being read"));
+    test(&browser, &format!("http://{}", server.address));
 }
 
 #[test]
 fn pages_are_drawn_in_light_dark_and_narrow_windows() {
-    with_browser(|browser, server, base| {
-        for provider in [DEMO, BARE] {
-            server
-                .get(&format!("/mirror/{provider}/index.json"))
-                .is(200);
-        }
+    with_browser(|browser, base| {
         let mut page = browser.open();
-        let long = "registry.acme.test/a-namespace-with-a-long-name/a-type-with-a-name-that-is-longer-than-a-narrow-window";
-        for path in [
-            "/",
-            &format!("/providers/{DEMO}"),
-            &format!("/providers/{BARE}"),
-            &format!("/providers/{long}"),
-        ] {
+        let [bare, long] = [BARE, LONG].map(|address| format!("/providers/{address}"));
+        for path in ["/", PAGE, &bare, &long] {
             let url = format!("{base}{path}");
             page.visit(&url);
-            for (width, is_dark, background) in [
-                (1_000, false, LIGHT),
-                (1_000, true, DARK),
-                (NARROW, false, LIGHT),
-                (NARROW, true, DARK),
-            ] {
-                page.prefer_dark(is_dark);
-                let picture = Picture::read(&page.screenshot(width, HEIGHT));
-                assert_eq!(picture.width, width, "{url}");
-                assert!(picture.colours() > 10, "{url} {width} {is_dark}");
-                // Content that is too wide would reach the right edge.
-                for at in width - MARGIN..width {
-                    assert!(
-                        picture.column(at).all(|one| *one == background),
-                        "{url} {width} {is_dark}: {at}"
-                    );
+            for width in [1_000, NARROW] {
+                page.resize(width);
+                for (is_dark, background) in [(false, LIGHT), (true, DARK)] {
+                    page.prefer_dark(is_dark);
+                    let drawn = json!([width, background, true]);
+                    assert_eq!(page.evaluate(DRAWN), drawn, "{url} {is_dark}");
                 }
             }
-            let _drawn = page.screenshot(390, HEIGHT);
+            page.resize(390);
             assert_eq!(page.evaluate(BROKEN), json!([]), "{url}");
             assert_eq!(page.console(), [Value::Null; 0], "{url}");
         }
@@ -204,12 +95,11 @@ fn pages_are_drawn_in_light_dark_and_narrow_windows() {
 
 #[test]
 fn text_of_strangers_runs_no_script() {
-    with_browser(|browser, _, base| {
+    with_browser(|browser, base| {
         // A script that runs, and one that the policy of its page refuses, would be seen.
         let mut page = browser.open();
-        page.visit(
-            "data:text/html,<title>a</title><script>document.title='b';console.error('c')</script>",
-        );
+        let script = "<script>document.title='b';console.error('c')</script>";
+        page.visit(&format!("data:text/html,<title>a</title>{script}"));
         let dom = page.dom();
         assert!(dom.contains("<title>b</title>"), "{dom}");
         assert_eq!(page.console().len(), 1, "{:?}", page.console());
@@ -236,7 +126,8 @@ fn text_of_strangers_runs_no_script() {
             assert_eq!(dom.matches("<style").count(), 1, "{hostile}");
             assert_eq!(page.console(), [Value::Null; 0], "{hostile}");
         }
-        for path in [format!("/providers/{DEMO}"), format!("/providers/{BARE}")] {
+        for name in ["demo", "bare"] {
+            let path = PAGE.replace("demo", name);
             page.visit(&format!("{base}{path}"));
             assert_eq!(page.console(), [Value::Null; 0], "{path}");
             let dom = page.dom();
@@ -262,6 +153,10 @@ const FOCUSED: &str = "(() => {
 const USABLE: &str = "[...document.querySelectorAll('a[href], button, input, summary, pre')]
     .filter(one => one.checkVisibility() && (one.type !== 'radio' || one.checked))
     .map(one => [one.tagName.toLowerCase(), one.innerText.trim(), true])";
+/// Opens all versions, and adds a text of each kind.
+const EVERYTHING: &str = "document.querySelectorAll('details').forEach(one => one.open = true);
+    for (const kind of ['soft', 'good', 'fair', 'weak', 'chip', 'note'])
+        document.querySelector('main').insertAdjacentHTML('beforeend', `<p class=\"${kind}\">text</p>`);";
 /// The least contrast between a text and its background, as WCAG 2.1 defines it, with that text.
 const CONTRAST: &str = "(() => {
     const channels = text => text.match(/[0-9.]+/g).map(Number);
@@ -291,9 +186,9 @@ const CONTRAST: &str = "(() => {
 
 #[test]
 fn the_keyboard_reaches_everything_in_the_order_of_the_page() {
-    with_browser(|browser, _, base| {
+    with_browser(|browser, base| {
         let mut page = browser.open();
-        for path in ["/", &format!("/providers/{DEMO}")] {
+        for path in ["/", PAGE] {
             page.visit(&format!("{base}{path}"));
             let usable = page.evaluate(USABLE);
             assert!(usable.as_array().unwrap().len() > 3, "{path}: {usable}");
@@ -328,26 +223,17 @@ fn the_keyboard_reaches_everything_in_the_order_of_the_page() {
 
 #[test]
 fn every_text_that_is_drawn_has_enough_contrast() {
-    with_browser(|browser, _, base| {
+    with_browser(|browser, base| {
         let mut page = browser.open();
         for is_dark in [false, true] {
             page.prefer_dark(is_dark);
-            for path in [
-                "/".to_owned(),
-                "/?q=nothing".to_owned(),
-                format!("/providers/{DEMO}"),
-                format!("/providers/{BARE}"),
-            ] {
+            for path in ["/", "/?q=nothing", PAGE, &PAGE.replace("demo", "bare")] {
                 page.visit(&format!("{base}{path}"));
-                page.evaluate(
-                    "document.querySelectorAll('details').forEach(one => one.open = true)",
-                );
+                page.evaluate(EVERYTHING);
                 let [least, text, count] = [0, 1, 2].map(|at| page.evaluate(CONTRAST)[at].clone());
                 assert!(count.as_f64().unwrap() > 5.0, "{path} {count}");
-                assert!(
-                    least.as_f64().unwrap() >= 4.5,
-                    "{path} {is_dark} {least}: {text}"
-                );
+                let is_readable = least.as_f64().unwrap() >= 4.5;
+                assert!(is_readable, "{path} {is_dark} {least}: {text}");
             }
         }
     });

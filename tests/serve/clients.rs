@@ -1,10 +1,9 @@
 use std::fs;
 
 use super::server::Server;
-use super::stores::{DEMO, HOST, IDN, Store, package};
-use crate::clients::run;
+use super::stores::{DEMO, HOST, IDN, PAGE, Store, package};
+use crate::clients::{clients, hashes, init, requiring, said};
 use crate::support::origin::{Origin, Provider};
-use crate::support::programs::has;
 use crate::support::release::{Mistake, ReleaseFolder, sha256};
 use crate::support::scene::Run;
 use crate::support::signer::Signer;
@@ -14,13 +13,6 @@ use tfoci::platform::Platform;
 const TOKEN: &str = "open-sesame";
 const PLUS: &str = "1.2.0+build.5";
 const OTHER: &str = "plan9_mips";
-
-/// The installed clients.
-fn clients() -> impl Iterator<Item = &'static str> {
-    ["terraform", "tofu"]
-        .into_iter()
-        .filter(|client| has(client))
-}
 
 /// A store with releases for this machine, and clients that trust the certificate of the server.
 fn store() -> Store {
@@ -32,9 +24,8 @@ fn store() -> Store {
         (IDN, "1.0.0", None),
     ] {
         let here = Platform::current().to_string();
-        let release = ReleaseFolder::new("demo", version)
-            .platform(&here)
-            .platform(OTHER);
+        let release = ReleaseFolder::new("demo", version).platform(&here);
+        let release = release.platform(OTHER);
         let release = mistake.map_or(release.clone(), |mistake| release.mistake(mistake));
         store.push_release(address, version, &release);
     }
@@ -77,18 +68,13 @@ impl<'a> Attempt<'a> {
     /// Installs one version of a provider into a new project.
     fn init(&self, source: &str, version: &str, token: Option<&str>) -> Run {
         let host = self.host();
-        let mut configuration = String::new();
-        if self.through_mirror {
-            configuration.push_str(&format!(
-                "provider_installation {{\n  network_mirror {{\n    url = \"https://{host}/mirror/\"\n  }}\n}}\n"
-            ));
-        }
-        if let Some(token) = token {
-            configuration.push_str(&format!(
-                "credentials \"{host}\" {{\n  token = \"{token}\"\n}}\n"
-            ));
-        }
-        self.init_with(&configuration, source, version)
+        let mirror = format!(
+            "provider_installation {{\n  network_mirror {{\n    url = \"https://{host}/mirror/\"\n  }}\n}}\n"
+        );
+        let mirror = self.through_mirror.then_some(mirror).unwrap_or_default();
+        let token =
+            token.map(|token| format!("credentials \"{host}\" {{ token = \"{token}\" }}\n"));
+        self.init_with(&(mirror + &token.unwrap_or_default()), source, version)
     }
 
     /// Installs one version of a provider into a new project, with this configuration of the client.
@@ -96,22 +82,13 @@ impl<'a> Attempt<'a> {
         let scene = &self.store.scene;
         let _new = fs::remove_dir_all(scene.path("project"));
         scene.write("client.tfrc", configuration);
-        let required = format!("demo = {{ source = \"{source}\", version = \"{version}\" }}");
-        let text = format!("terraform {{\n  required_providers {{\n    {required}\n  }}\n}}\n");
-        scene.write("project/main.tf", text);
-        let arguments = ["init", "-input=false", "-no-color"];
-        run(scene, &scene.path("project"), self.client, arguments)
+        scene.write("project/main.tf", requiring(&[(source, version)]));
+        init(scene, "project", self.client)
     }
 
     fn lock(&self) -> String {
         fs::read_to_string(self.store.scene.path("project/.terraform.lock.hcl")).unwrap()
     }
-}
-
-/// The output without frames and line breaks.
-fn said(run: &Run) -> String {
-    let text = format!("{} {}", run.stdout, run.stderr).replace(['│', '╷', '╵'], " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -137,17 +114,14 @@ fn clients_install_from_a_bundle() {
     install_through_both_protocols(&store);
     // Only the whole of a package is proven, so the server sends that.
     let server = store.serve("");
-    let zip = package(DEMO, "1.0.0", &Platform::current().to_string());
-    let zip = format!("/mirror/{DEMO}/{zip}");
+    let here = Platform::current().to_string();
+    let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", &here));
     server.get(&zip).is(200);
     server.ask("GET", &zip, &[("Range", "bytes=0-9")]).is(200);
 }
 
 fn install_through_both_protocols(store: &Store) {
-    let hash = sha256(TOKEN.as_bytes());
-    store
-        .scene
-        .write("tokens.txt", format!("team sha256:{hash} {HOST}/acme/*\n"));
+    store.tokens(&[("team", TOKEN, &format!("{HOST}/acme/*"))]);
     let key = Signer::acme().fingerprint();
     let key = format!("signed, key ID {}", &key[24..]);
     for token in [None, Some(TOKEN)] {
@@ -169,21 +143,13 @@ fn install_through_both_protocols(store: &Store) {
                     assert!(lock.contains("\"h1:"), "{lock}");
                     // terraform keeps only its own hash of a package from a mirror.
                     let has_zh = !through_mirror || client == "tofu";
-                    assert_eq!(lock.contains(&zh(&here)), has_zh, "{client} {lock}");
-                    assert_eq!(
-                        lock.contains(&zh(OTHER)),
-                        !through_mirror,
-                        "{client} {lock}"
-                    );
+                    let has = [&here, OTHER].map(|platform| lock.contains(&zh(platform)));
+                    assert_eq!(has, [has_zh, !through_mirror], "{client} {lock}");
                 }
                 // The network mirror has unsigned versions, and the provider registry does not.
                 let run = attempt.init(&source, "2.0.0", token);
-                assert_eq!(
-                    run.status == Some(0),
-                    through_mirror,
-                    "{client} {}",
-                    said(&run)
-                );
+                let is_installed = run.status == Some(0);
+                assert_eq!(is_installed, through_mirror, "{client} {}", said(&run));
             }
         }
         let log = server.stop();
@@ -196,10 +162,7 @@ fn install_through_both_protocols(store: &Store) {
 #[test]
 fn clients_say_that_they_need_a_token() {
     let store = store();
-    let hash = sha256(TOKEN.as_bytes());
-    store
-        .scene
-        .write("tokens.txt", format!("team sha256:{hash} {HOST}/other/*\n"));
+    store.tokens(&[("team", TOKEN, &format!("{HOST}/other/*"))]);
     let arguments = format!("--tokens tokens.txt --registry-host {HOST}");
     let server = store.serve_tls(&arguments);
     for client in clients() {
@@ -212,10 +175,8 @@ fn clients_say_that_they_need_a_token() {
             let attempt = Attempt::of(&store, &server, client, through_mirror);
             let run = attempt.init(&attempt.source(), "1.0.0", token).exits(1);
             let said = said(&run);
-            assert!(
-                said.contains("authentication credentials"),
-                "{client}: {said}"
-            );
+            let is_about_tokens = said.contains("authentication credentials");
+            assert!(is_about_tokens, "{client}: {said}");
         }
     }
 }
@@ -228,11 +189,7 @@ fn clients_find_hosts_in_any_script_through_the_mirror() {
         let attempt = Attempt::of(&store, &server, client, true);
         attempt.init(IDN, "1.0.0", None).succeeds();
     }
-    assert!(
-        server
-            .stop()
-            .contains("/mirror/xn--bcher-kva.example/acme/demo/1.0.0.json")
-    );
+    server.logs("/mirror/xn--bcher-kva.example/acme/demo/1.0.0.json");
 }
 
 #[test]
@@ -252,7 +209,7 @@ fn clients_install_while_the_store_is_away() {
         fs::rename(&away, &index).unwrap();
         run.succeeds();
     }
-    assert!(server.stop().contains("older than --max-age"));
+    server.logs("older than --max-age");
 }
 
 /// The configuration that the page shows for a server whose URL has a port, as clients read it: the mirror for all providers but those of
@@ -264,17 +221,12 @@ fn clients_use_the_configuration_of_the_page() {
     let address = format!("localhost:{}/acme/demo", server.address.port());
     let release = ReleaseFolder::new("demo", "1.0.0").platform(&Platform::current().to_string());
     store.push_release(&address, "1.0.0", &release);
-    for path in ["/".to_owned(), format!("/providers/{DEMO}")] {
-        let page = server.get(&path).is(200).text();
+    for path in ["/", PAGE] {
+        let page = server.get(path).is(200).text();
         let begin = page.find("provider_installation {").unwrap();
         let block = page[begin..].split("</pre>").next().unwrap().to_owned();
-        assert!(
-            block.contains(&format!(
-                "exclude = [\"localhost:{}/*/*\"]",
-                server.address.port()
-            )),
-            "{block}"
-        );
+        let excluded = format!("exclude = [\"localhost:{}/*/*\"]", server.address.port());
+        assert!(block.contains(&excluded), "{block}");
         for client in clients() {
             for source in [DEMO, &address] {
                 let attempt = Attempt::of(&store, &server, client, true);
@@ -282,9 +234,9 @@ fn clients_use_the_configuration_of_the_page() {
             }
         }
     }
-    let page = server.get(&format!("/providers/{address}")).is(200).text();
-    assert!(page.contains("without any configuration."), "{page}");
-    assert!(!page.contains("provider_installation"), "{page}");
+    let page = server.get(&format!("/providers/{address}")).is(200);
+    let page = page.tells("without any configuration.");
+    page.omits("provider_installation");
 }
 
 /// A client waits while the server mirrors the version into an empty store. The second server has no origin.
@@ -324,14 +276,7 @@ fn clients_install_what_the_server_mirrors_from_the_origin() {
             drop(origin);
             let server = store.serve_tls(&registry);
             // The lock file names the address of the server, whose port is another one.
-            let hashes = |lock: &str| -> Vec<String> {
-                let lines = lock
-                    .lines()
-                    .filter(|line| line.contains("h1:") || line.contains("zh:"));
-                lines.map(str::to_owned).collect()
-            };
             assert_eq!(hashes(&install(&server)), hashes(&lock));
-            server.stop();
         }
     }
 }

@@ -4,21 +4,30 @@ use rustix::process::Signal;
 
 use super::package_faults::large;
 use super::server::Server;
-use super::stores::{DEMO, Store, package};
+use super::stores::{DEMO, PLATFORMS, Store, ZIP};
 use crate::support::registry::Registry;
+use crate::support::release::ReleaseFolder;
 use crate::support::wait::wait;
 
-const ZIP: &str = "linux_amd64";
-const SIZE: usize = 24 << 20;
 /// How long the end may take without requests in progress.
 const SOON: Duration = Duration::from_secs(5);
 
+fn release() -> ReleaseFolder {
+    large(&PLATFORMS[..1], 24 << 20)
+}
+
 fn download(server: &Server) -> super::http::Connection {
-    let path = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", ZIP));
     let mut connection = server.connect();
-    connection.request("GET", &path, &[]);
+    connection.request("GET", ZIP, &[]);
     connection.head().unwrap().is(200);
     connection
+}
+
+/// Asserts that the server ends soon after a signal that was sent at this time, and with 0.
+#[track_caller]
+fn ends_soon(server: &mut Server, begun: Instant) {
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -28,16 +37,15 @@ fn a_download_ends_whole_when_the_server_ends() {
         (Store::empty(), Signal::TERM),
         (Store::at(registry.host()), Signal::INT),
     ] {
-        store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
-        let zip = store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", ZIP));
+        store.push_release(DEMO, "1.0.0", &release());
+        let zip = store.zip(PLATFORMS[0]);
         for mut server in [store.serve(""), store.serve_tls("")] {
             let idle: Vec<_> = (0..20)
                 .map(|number| {
                     let mut connection = server.connect();
                     // Some have sent a request, and others never did.
                     if number % 2 == 0 {
-                        connection.request("GET", "/readyz", &[]);
-                        connection.reply("GET").unwrap().is(200);
+                        connection.get("/readyz").is(200);
                     }
                     connection
                 })
@@ -51,11 +59,8 @@ fn a_download_ends_whole_when_the_server_ends() {
                 assert!(connection.ends());
             }
             assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-            // No new connection is accepted.
-            wait(
-                || std::net::TcpStream::connect(server.address).is_err(),
-                || server.log(),
-            );
+            let is_refused = || std::net::TcpStream::connect(server.address).is_err();
+            wait(is_refused, || server.log());
             while body.len() < zip.len() {
                 let more = reading.some(1);
                 assert!(!more.is_empty(), "{} of {}", body.len(), zip.len());
@@ -64,48 +69,31 @@ fn a_download_ends_whole_when_the_server_ends() {
             assert!(body == zip);
             assert!(reading.ends());
             assert_eq!(server.wait().code(), Some(0), "{}", server.log());
-            assert!(
-                !server.log().contains("closed before its end"),
-                "{}",
-                server.log()
-            );
+            let log = server.log();
+            assert!(!log.contains("closed before its end"), "{log}");
         }
     }
 }
 
 #[test]
-fn a_reader_that_never_reads_is_let_go() {
+fn a_reader_that_never_reads_is_let_go_after_a_while_or_a_second_signal() {
     let store = Store::empty();
-    store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
-    for mut server in [store.serve("--grace 1"), store.serve_tls("--grace 1")] {
-        let _never_read = download(&server);
-        let begun = Instant::now();
-        server.signal(Signal::TERM);
-        assert_eq!(server.wait().code(), Some(0), "{}", server.log());
-        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-        let line = " to 127.0.0.1, closed before its end\n";
-        assert!(server.log().contains(line), "{}", server.log());
-    }
-}
-
-#[test]
-fn a_second_signal_ends_downloads_too() {
-    let store = Store::empty();
-    store.push_release(DEMO, "1.0.0", &large(&[ZIP], SIZE));
-    for (mut server, signals) in [
-        (store.serve(""), [Signal::TERM, Signal::TERM]),
-        (store.serve_tls(""), [Signal::INT, Signal::TERM]),
+    store.push_release(DEMO, "1.0.0", &release());
+    for (mut server, first, second) in [
+        (store.serve("--grace 1"), Signal::TERM, None),
+        (store.serve_tls("--grace 1"), Signal::TERM, None),
+        (store.serve(""), Signal::TERM, Some(Signal::TERM)),
+        (store.serve_tls(""), Signal::INT, Some(Signal::TERM)),
     ] {
         let _never_read = download(&server);
         let begun = Instant::now();
-        let [first, second] = signals;
         server.signal(first);
-        server.logs("Refusing");
-        server.signal(second);
-        assert_eq!(server.wait().code(), Some(0), "{}", server.log());
-        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-        let line = " to 127.0.0.1, closed before its end\n";
-        assert!(server.log().contains(line), "{}", server.log());
+        if let Some(second) = second {
+            server.logs("Refusing");
+            server.signal(second);
+        }
+        ends_soon(&mut server, begun);
+        server.logs(" to 127.0.0.1, closed before its end\n");
     }
 }
 
@@ -133,15 +121,13 @@ fn a_server_without_work_ends_at_once() {
     let store = Store::demo();
     let end = |mut server: Server, signal: Signal| {
         let mut kept = server.connect();
-        kept.request("GET", "/readyz", &[]);
-        kept.reply("GET").unwrap().is(200);
+        kept.get("/readyz").is(200);
         // Half of a request is none.
         let mut half = server.connect();
         half.send(b"GET /readyz HTT");
         let begun = Instant::now();
         server.signal(signal);
-        assert_eq!(server.wait().code(), Some(0), "{}", server.log());
-        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+        ends_soon(&mut server, begun);
         assert!(kept.ends());
     };
     std::thread::scope(|scope| {

@@ -16,46 +16,58 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
+use super::http::Reply;
+use super::redirects::over_tls;
 use super::server::Server;
 use crate::mirror::access::helper::helper;
 use crate::support::origin::{Fault, Origin, Provider, Seen, asks, lie};
-use crate::support::registry::{Personality, Setup};
-use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
-use crate::support::tls::Authority;
-use crate::support::wait::wait;
 
-const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
+pub const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
+
+/// The lists of the older version, and of both that are no candidates.
+const ONE: &str = r#"{"versions":{"1.0.0":{}}}"#;
+const BOTH: &str = r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#;
 
 /// An origin with three versions, and a user who trusts its certificate.
 fn origin() -> (Origin, Scene) {
-    let versions = ["1.0.0", "1.1.0", "2.0.0-rc.1"];
-    let demo = Provider::new("acme/demo");
-    let demo = versions
-        .iter()
-        .fold(demo, |demo, version| demo.version(version, &PLATFORMS));
-    let origin = Origin::of([demo]);
-    let scene = Scene::new();
+    let versions = ["1.0.0", "1.1.0", "2.0.0-rc.1"].into_iter();
+    let demo = versions.fold(Provider::new("acme/demo"), |demo, version| {
+        demo.version(version, &PLATFORMS)
+    });
+    of([demo])
+}
+
+/// An origin of these providers, and a user who trusts its certificate and does not trust the author.
+pub fn of(providers: impl IntoIterator<Item = Provider>) -> (Origin, Scene) {
+    let (origin, scene) = (Origin::of(providers), Scene::new());
+    scene.write("stranger.asc", Signer::stranger().public_armored());
     let ca = origin.write_ca(&scene);
     let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
     (origin, scene)
 }
 
 fn start(scene: &Scene, origin: &Origin, more: &str) -> Server {
-    let pattern = format!("{}/*/*", origin.host());
-    let own = format!("--from oci-layout:cache --fill --include {pattern}");
-    Server::plain(scene, format!("{own} {more}"))
+    filling(scene, &format!("{}/*/* {more}", origin.host()))
 }
 
 /// A server that mirrors from every host that a client names.
 fn every(scene: &Scene, more: &str) -> Server {
-    let own = "--from oci-layout:cache --fill --include */*/*";
-    Server::plain(scene, format!("{own} {more}"))
+    filling(scene, &format!("*/*/* {more}"))
+}
+
+fn filling(scene: &Scene, include: &str) -> Server {
+    let own = "--from oci-layout:cache --fill --include";
+    Server::plain(scene, format!("{own} {include}"))
 }
 
 fn base(origin: &Origin) -> String {
     format!("/mirror/{}", origin.address("acme/demo"))
+}
+
+fn page(origin: &Origin) -> String {
+    format!("/providers/{}", origin.address("acme/demo"))
 }
 
 #[test]
@@ -68,14 +80,9 @@ fn bad_versions_of_an_origin_are_not_offered() {
         let index = server.get(&format!("{base}/index.json"));
         assert_eq!(index.text(), r#"{"versions":{"1.1.0":{}}}"#);
     }
-    assert_eq!(server.get(&format!("{base}/1.1.0.json")).status, 200);
-    assert_eq!(
-        server.count_words("acme/demo 1 v1.0.0"),
-        1,
-        "{}",
-        server.log()
-    );
-    server.stop();
+    server.get(&format!("{base}/1.1.0.json")).is(200);
+    let lines = server.count_words("acme/demo 1 v1.0.0");
+    assert_eq!(lines, 1, "{}", server.log());
 }
 
 /// An origin that offers any number of versions does not fill the memory.
@@ -98,7 +105,7 @@ fn concurrent_requests_for_a_version_mirror_it_once() {
     let server = start(&scene, &origin, "");
     let base = base(&origin);
     let index = server.get(&format!("{base}/index.json"));
-    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+    assert_eq!(index.text(), BOTH);
     let path = format!("{base}/1.1.0.json");
     let answers: Vec<String> = std::thread::scope(|scope| {
         let ask = || server.get(&path).text();
@@ -112,23 +119,11 @@ fn concurrent_requests_for_a_version_mirror_it_once() {
         let zip = server.get(&format!("{base}/{}", archive["url"].as_str().unwrap()));
         assert_eq!(zip.body, origin.zip("acme/demo", "1.1.0", platform));
     }
-    let packages = |platform: &str| {
-        let line = format!("package acme/demo 1.1.0 {platform}");
-        let transcript = origin.transcript();
-        transcript
-            .iter()
-            .filter(|seen| seen.contains(&line))
-            .count()
-    };
-    assert_eq!(
-        PLATFORMS.map(packages),
-        [1, 1],
-        "{:#?}",
-        origin.transcript()
-    );
-    let count = format!("tfoci_store_requests_total {}\n", origin.transcript().len());
-    let metrics = server.get("/metrics").text();
-    assert!(metrics.contains(&count), "{count}{metrics}");
+    let packages = PLATFORMS
+        .map(|platform| origin.count(asks(&format!("package acme/demo 1.1.0 {platform}"))));
+    assert_eq!(packages, [1, 1], "{:#?}", origin.transcript());
+    let requests = server.metric("store_requests_total");
+    assert_eq!(requests, origin.seen().len());
     let log = server.stop();
     let line = format!("Mirrored {} 1.1.0: signed ", origin.address("acme/demo"));
     assert_eq!(log.matches(&line).count(), 1, "{log}");
@@ -150,44 +145,28 @@ fn a_host_block_of_the_operator_may_name_a_private_host() {
     scene.write("host.tfrc", origin.host_block("registry.corp.test"));
     let server = every(&scene, "--cli-config host.tfrc");
     let index = server.get("/mirror/registry.corp.test/acme/demo/index.json");
-    assert_eq!(index.status, 200, "{}", server.log());
-    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+    assert_eq!(index.text(), BOTH, "{}", server.log());
     let version = server.get("/mirror/registry.corp.test/acme/demo/1.1.0.json");
     assert_eq!(version.status, 200, "{}", server.log());
     // That a client names the same host as that of a provider is another matter.
-    let asked = origin.transcript().len();
-    let other = server.get(&format!("{}/index.json", base(&origin)));
-    assert_eq!(other.status, 503, "{}", other.text());
-    assert_eq!(origin.transcript().len(), asked);
-    server.stop();
+    let asked = origin.seen().len();
+    server.get(&format!("{}/index.json", base(&origin))).is(503);
+    assert_eq!(origin.seen().len(), asked);
 }
 
 #[test]
 fn the_policy_applies_to_mirrored_versions() {
     let (origin, scene) = origin();
-    scene.write("stranger.asc", Signer::stranger().public_armored());
     let server = start(&scene, &origin, "--key stranger.asc");
     let base = base(&origin);
-    let refused = server.get(&format!("{base}/1.1.0.json"));
-    assert_eq!(refused.status, 404, "{}", server.log());
-    assert!(
-        refused.text().contains("1.1.0 is hidden: "),
-        "{}",
-        refused.text()
-    );
+    let refused = server.get(&format!("{base}/1.1.0.json")).is(404);
+    refused.tells("1.1.0 is hidden: ");
     // It is no longer listed, and the log and the page give the reason.
-    server.until(&format!("{base}/index.json"), |reply| {
-        reply.text() == r#"{"versions":{"1.0.0":{}}}"#
-    });
-    let page = server.get(&format!("/providers/{}", origin.address("acme/demo")));
-    assert!(page.text().contains("Hidden versions"), "{}", page.text());
-    assert!(
-        !scene
-            .path("cache")
-            .join(origin.host().replace(':', "_"))
-            .exists()
-    );
-    server.stop();
+    let is_hidden = |reply: &Reply| reply.text() == ONE;
+    server.until(&format!("{base}/index.json"), is_hidden);
+    server.get(&page(&origin)).tells("Hidden versions");
+    let layouts = scene.path("cache").join(origin.host().replace(':', "_"));
+    assert!(!layouts.exists());
 }
 
 /// One package blocks its version on every platform.
@@ -199,14 +178,11 @@ fn a_package_with_wrong_bytes_can_be_left_out() {
     let bad = format!("{}/1.1.0.json", base(&origin));
     let server = start(&scene, &origin, "");
     server.get(&bad).is(404);
-    server.logs(&format!(
-        "{} 1.1.0 darwin_arm64",
-        origin.address("acme/demo")
-    ));
+    let demo = origin.address("acme/demo");
+    server.logs(&format!("{demo} 1.1.0 darwin_arm64"));
     server.stop();
     let server = start(&scene, &origin, "--platform linux_amd64");
     server.get(&bad).is(200);
-    server.stop();
 }
 
 #[test]
@@ -214,49 +190,35 @@ fn only_wanted_providers_are_mirrored() {
     let (origin, scene) = origin();
     let base = base(&origin);
     let exclude = origin.address("acme/demo");
-    for (include, more) in [
-        ("*/*/*", &*format!("--exclude {exclude}")),
-        ("other.test/*/*", ""),
-    ] {
-        let own = format!("--from oci-layout:cache --fill --include {include}");
-        let server = Server::plain(&scene, format!("{own} {more}"));
-        assert_eq!(server.get(&format!("{base}/index.json")).status, 404);
-        server.stop();
+    let [index, version] = ["index", "1.1.0"].map(|name| format!("{base}/{name}.json"));
+    let all = format!("*/*/* --exclude {exclude}");
+    for include in [&all, "other.test/*/*"] {
+        filling(&scene, include).get(&index).is(404);
     }
     assert_eq!(origin.transcript(), Vec::<String>::new());
 
     // A version that was withdrawn from the store does not come back.
-    let withdrawn = format!("{exclude}@1.1.0");
-    let server = start(&scene, &origin, &format!("--exclude {withdrawn}"));
-    let index = server.get(&format!("{base}/index.json"));
-    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
-    let version = server.get(&format!("{base}/1.1.0.json")).is(404);
-    assert!(version.text().contains(&format!("{exclude} 1.1.0")));
+    let withdrawn = format!("--exclude {exclude}@1.1.0");
+    let server = start(&scene, &origin, &withdrawn);
+    assert_eq!(server.get(&index).text(), ONE);
+    let refused = server.get(&version).is(404);
+    refused.tells(format!("{exclude} 1.1.0"));
     server.stop();
 
     // The newest only, for one platform.
     let server = start(&scene, &origin, "--newest 1 --platform linux_amd64");
-    let index = server.get(&format!("{base}/index.json"));
-    assert_eq!(index.text(), r#"{"versions":{"1.1.0":{}}}"#);
-    let version = server.get(&format!("{base}/1.1.0.json")).text();
-    assert!(
-        version.contains("linux_amd64") && !version.contains("darwin"),
-        "{version}"
-    );
-    server.stop();
+    let listed = server.get(&index).text();
+    assert_eq!(listed, r#"{"versions":{"1.1.0":{}}}"#);
+    server.get(&version).tells("linux_amd64").omits("darwin");
 }
 
 #[test]
 fn a_version_without_a_wanted_platform_is_not_listed() {
     let demo = Provider::new("acme/demo").version("1.0.0", &PLATFORMS);
-    let origin = Origin::of([demo.version("2.0.0", &["darwin_arm64"])]);
-    let scene = Scene::new();
-    let ca = origin.write_ca(&scene);
-    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
+    let (origin, scene) = of([demo.version("2.0.0", &["darwin_arm64"])]);
     let server = start(&scene, &origin, "--platform linux_amd64");
     let index = server.get(&format!("{}/index.json", base(&origin)));
-    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
-    server.stop();
+    assert_eq!(index.text(), ONE);
 }
 
 /// A client names the host, so it must not lead into the server's own network, and gets no credentials.
@@ -281,16 +243,11 @@ fn a_host_that_only_a_client_names_is_asked_at_public_addresses_and_without_cred
     server.get(&format!("{}/1.0.0.json", base(&origin))).is(200);
     server.stop();
     assert!(!scene.path("asked").exists());
-    assert!(
-        origin
-            .seen()
-            .iter()
-            .all(|seen| seen.header("authorization").is_none())
-    );
+    let secrets = origin.count(|seen| seen.header("authorization").is_some());
+    assert_eq!(secrets, 0);
     // A pattern that names the host is one.
     let server = start(&scene, &origin, "--max-age 0");
     server.get(&index).is(200);
-    server.stop();
     assert!(scene.path("asked").exists());
 }
 
@@ -308,28 +265,20 @@ fn a_version_that_cannot_be_mirrored_is_hidden() {
         origin.always(asks("package acme/demo 1.1.0"), fault);
         let server = start(&scene, &origin, "--max-age 2");
         let base = base(&origin);
-        let index = server.get(&format!("{base}/index.json")).is(200);
-        assert!(index.text().contains("1.1.0"));
-        let page = format!("/providers/{}", origin.address("acme/demo"));
-        let version = format!("{base}/1.1.0.json");
+        let [index, version] = ["index", "1.1.0"].map(|name| format!("{base}/{name}.json"));
+        server.get(&index).is(200).tells("1.1.0");
         server.until(&version, |reply| {
             assert!(matches!(reply.status, 404 | 503), "{reply:?}");
             reply.status == 404
         });
         let failed = server.log().matches("Failed ").count();
         assert_eq!(failed, attempts, "{}", server.log());
-        server.until(&format!("{base}/index.json"), |reply| {
-            reply.text() == r#"{"versions":{"1.0.0":{}}}"#
-        });
+        server.until(&index, |reply| reply.text() == ONE);
         let downloads = origin.count(asks("package acme/demo 1.1.0"));
         server.get(&version).is(404);
         assert_eq!(origin.count(asks("package acme/demo 1.1.0")), downloads);
-        assert!(server.get(&page).text().contains("Hidden versions"));
-        let metrics = server.get("/metrics").text();
-        assert!(
-            metrics.contains("tfoci_versions_refused_total 1\n"),
-            "{metrics}"
-        );
+        server.get(&page(&origin)).tells("Hidden versions");
+        assert_eq!(server.metric("versions_refused_total"), 1);
         let log = server.stop();
         let hidden = format!("Hidden {} 1.1.0: ", origin.address("acme/demo"));
         assert_eq!(log.matches(&hidden).count(), 1, "{log}");
@@ -348,17 +297,15 @@ fn a_version_whose_origin_is_silent_stays_listed() {
         origin.always(spoils, fault);
         let scene = scene.env("TF_PROVIDER_DOWNLOAD_RETRY", "1");
         let server = start(&scene, &origin, "");
-        let base = base(&origin);
+        let (base, page) = (base(&origin), page(&origin));
         let version = format!("{base}/1.1.0.json");
-        let page = format!("/providers/{}", origin.address("acme/demo"));
         server.get(&version).is(503);
         server.until(&page, |reply| reply.text().contains("the last attempt"));
         let index = server.get(&format!("{base}/index.json"));
-        assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+        assert_eq!(index.text(), BOTH);
         is_broken.store(false, Ordering::SeqCst);
         server.until(&version, |reply| reply.status == 200);
         server.until(&page, |reply| !reply.text().contains("the last attempt"));
-        server.stop();
     }
 }
 
@@ -377,45 +324,25 @@ fn a_package_above_the_limit_is_not_mirrored() {
 
 pub fn a_version_that_the_policy_refused_is_tried_again() {
     let (origin, scene) = origin();
-    scene.write("stranger.asc", Signer::stranger().public_armored());
-    let more = "--key stranger.asc --max-age 0";
-    let server = start(&scene, &origin, more);
+    let server = start(&scene, &origin, "--key stranger.asc --max-age 0");
     let base = base(&origin);
-    let refused = server.get(&format!("{base}/1.1.0.json"));
-    assert_eq!(refused.status, 404, "{}", refused.text());
-    server.until(&format!("{base}/index.json"), |reply| {
-        reply.text() == r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#
-    });
-    server.stop();
+    server.get(&format!("{base}/1.1.0.json")).is(404);
+    let index = format!("{base}/index.json");
+    server.until(&index, |reply| reply.text() == BOTH);
 }
 
 /// Origins whose hosts clients name are not trusted. The store is, even if it has the same host.
 #[test]
 fn a_client_that_names_the_host_of_the_store_does_not_block_it() {
-    let registry = Setup::of(Personality::Plain)
-        .tls(Authority::shared().server().serve(None))
-        .start();
-    let scene = Scene::new();
-    Authority::shared().write(&scene, "ca.pem");
-    ReleaseFolder::new("demo", "1.0.0")
-        .platform("linux_amd64")
-        .write(&scene.path("dist"));
-    let store = format!("{}/mirror/${{namespace}}/${{type}}", registry.host());
-    let demo = format!("{}/acme/demo", registry.host());
-    let push = format!("push dist --provider {demo} --to {store}");
-    scene.write("acme.asc", Signer::acme().public_armored());
-    let more = "--key acme.asc --ca-file ca.pem -q";
-    scene.line(format!("{push} {more}")).succeeds();
+    let (registry, scene, from) = over_tls(false, "${namespace}/${type}", "[HOST]/acme/demo");
     let host = registry.host();
-    let from = format!("--from {store} --registry-host {host} --include */*/*");
-    let more = "--fill --ca-file ca.pem --max-age 0";
+    let more = format!("--registry-host {host} --fill --include */*/* --max-age 0");
     let server = Server::plain(&scene, format!("{from} {more}"));
     for _ in 0..2 {
-        let index = server.get(&format!("/mirror/{demo}/index.json"));
-        assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
+        let index = server.get(&format!("/mirror/{host}/acme/demo/index.json"));
+        assert_eq!(index.text(), ONE);
         server.logs("private address");
     }
-    server.stop();
 }
 
 /// Made-up hosts of clients do not block other hosts.
@@ -426,13 +353,11 @@ fn a_new_host_is_reached_after_any_number_of_made_up_hosts() {
     let mut connection = server.connect();
     for number in 0..1_100 {
         let host = format!("10.0.{}.{}", number / 250, number % 250);
-        connection.request("GET", &format!("/mirror/{host}/a/b/index.json"), &[]);
-        let reply = connection.reply("GET").unwrap();
-        assert_eq!(reply.status, 503, "{host}: {}", reply.text());
+        let index = format!("/mirror/{host}/a/b/index.json");
+        connection.get(&index).is(503);
     }
     let index = server.get(&format!("{}/index.json", base(&origin)));
-    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
-    server.stop();
+    assert_eq!(index.text(), BOTH);
 }
 
 /// `--plain-http` names the host of the store, which other ports of that host are not.
@@ -442,13 +367,13 @@ fn a_plain_host_of_the_store_is_no_origin_for_clients() {
     let near = TcpListener::bind("127.0.0.1:0").unwrap();
     let server = every(&scene, "--plain-http 127.0.0.1");
     let host = near.local_addr().unwrap();
-    let index = server.get(&format!("/mirror/{host}/a/b/index.json"));
-    assert_eq!(index.status, 503, "{}", index.text());
+    server
+        .get(&format!("/mirror/{host}/a/b/index.json"))
+        .is(503);
     server.logs("private address");
     near.set_nonblocking(true).unwrap();
     let met = near.accept().map_err(|error| error.kind());
     assert_eq!(met.err(), Some(ErrorKind::WouldBlock));
-    server.stop();
 }
 
 /// After 404, clients would ask the next installation method.
@@ -457,53 +382,36 @@ fn hidden_versions_of_the_store_do_not_hide_that_the_origin_is_unreachable() {
     let (origin, scene) = origin();
     let base = base(&origin);
     let server = start(&scene, &origin, "");
-    assert_eq!(server.get(&format!("{base}/1.0.0.json")).status, 200);
+    server.get(&format!("{base}/1.0.0.json")).is(200);
     server.stop();
-    scene.write("stranger.asc", Signer::stranger().public_armored());
     let server = start(&scene, &origin, "--key stranger.asc");
     drop(origin);
     let index = server.get(&format!("{base}/index.json"));
-    assert_eq!(index.status, 503, "{}", index.text());
-    assert!(index.text().contains("origin"), "{}", index.text());
-    server.stop();
+    index.is(503).tells("origin");
 }
 
 #[test]
 fn an_unreachable_origin_leaves_the_versions_of_the_store() {
     let (origin, scene) = origin();
-    let base = base(&origin);
-    let pattern = format!("{}/*/*", origin.host());
-    let arguments =
-        format!("--from oci-layout:cache --fill --include {pattern} --max-age 0 --max-stale 4");
-    let server = Server::plain(&scene, &arguments);
-    assert_eq!(
-        server.get(&format!("{base}/1.0.0.json")).status,
-        200,
-        "{}",
-        server.log()
-    );
-    let unknown = format!("/mirror/{}/index.json", origin.address("acme/none"));
-    assert_eq!(server.get(&unknown).status, 404);
-    let index = format!("{base}/index.json");
-    let offered = r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#;
-    assert_eq!(server.get(&index).text(), offered);
+    let (base, page) = (base(&origin), page(&origin));
+    let server = start(&scene, &origin, "--max-age 0 --max-stale 4");
+    let [index, here, there] =
+        ["index", "1.0.0", "1.1.0"].map(|name| format!("{base}/{name}.json"));
+    server.get(&here).is(200);
+    let unknown = index.replace("demo", "none");
+    server.get(&unknown).is(404);
+    assert_eq!(server.get(&index).text(), BOTH);
     drop(origin);
     // What it offered before is still listed for a while. Without that, clients would take an older version.
     server.until(&index, |reply| reply.header("warning").is_some());
-    assert_eq!(server.get(&index).text(), offered);
-    assert_eq!(server.get(&format!("{base}/1.1.0.json")).status, 503);
-    let page = server.get(&format!("/providers/{}", base.replacen("/mirror/", "", 1)));
-    assert!(page.text().contains("The origin"), "{}", page.text());
-    server.until(&index, |reply| {
-        reply.text() == r#"{"versions":{"1.0.0":{}}}"#
-    });
+    assert_eq!(server.get(&index).text(), BOTH);
+    server.get(&there).is(503);
+    server.get(&page).tells("The origin");
+    server.until(&index, |reply| reply.text() == ONE);
     assert!(server.get(&index).header("warning").is_some());
-    assert_eq!(server.get(&format!("{base}/1.0.0.json")).status, 200);
+    server.get(&here).is(200);
     // After 404, clients would say that there is no such version.
-    let version = server.get(&format!("{base}/1.1.0.json"));
-    assert_eq!(version.status, 503, "{}", version.text());
-    assert!(version.text().contains("origin"), "{}", version.text());
+    server.get(&there).is(503).tells("origin");
     // A provider that the store does not have may exist at the origin.
-    wait(|| server.get(&unknown).status == 503, || server.log());
-    server.stop();
+    server.until(&unknown, |reply| reply.status == 503);
 }

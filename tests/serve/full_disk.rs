@@ -1,11 +1,9 @@
 //! A cache of `serve --fill` whose disk is full: a file system of a few pages in a namespace of its own, where the system allows one.
 
+use super::fill::{PLATFORMS, of};
 use super::server::Server;
-use crate::support::origin::{Origin, Provider};
+use crate::support::origin::Provider;
 use crate::support::programs::can_run;
-use crate::support::scene::Scene;
-
-const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
 
 /// Mounts a small disk with a file that leaves no room, and removes that file as soon as another one appears outside.
 const SCRIPT: &str = "mount -t tmpfs -o size=256k tmpfs cache
@@ -20,10 +18,7 @@ fn a_full_cache_is_503_and_heals_when_there_is_room() {
         return;
     }
     let demo = Provider::new("acme/demo").version("1.0.0", &PLATFORMS);
-    let origin = Origin::of([demo]);
-    let scene = Scene::new();
-    let ca = origin.write_ca(&scene);
-    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
+    let (origin, scene) = of([demo]);
     scene.write("cache/.keep", b"");
     let pattern = format!("{}/*/*", origin.host());
     let fill = format!("--from oci-layout:cache --fill --include {pattern} --max-age 0");
@@ -39,17 +34,13 @@ fn a_full_cache_is_503_and_heals_when_there_is_room() {
     // The log says so once, before the system has to.
     let log = server.log();
     assert_eq!(log.matches("bytes are free").count(), 1, "{log}");
-    let metrics = server.get("/metrics").is(200).text();
-    assert!(
-        metrics.contains("tfoci_fills_without_room_total "),
-        "{metrics}"
-    );
+    let metrics = server.get("/metrics").is(200);
+    metrics.tells("tfoci_fills_without_room_total ");
     server.get("/healthz").is(200);
     server.get("/").is(200);
     scene.write("room", b"");
     let version = server.until(&format!("{base}/1.0.0.json"), |reply| reply.status == 200);
-    assert!(version.text().contains(zip), "{}", version.text());
+    version.tells(zip);
     let package = server.get(&format!("{base}/{zip}")).is(200);
     assert_eq!(package.body, origin.zip("acme/demo", "1.0.0", PLATFORMS[0]));
-    server.stop();
 }

@@ -1,9 +1,9 @@
 //! An HTTP/1.1 client that sends bytes unchanged, and distinguishes complete answers from incomplete ones.
 
+use std::io::ErrorKind::{TimedOut, WouldBlock};
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -11,9 +11,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use tokio::net::TcpSocket;
 
 use crate::support::tls::Authority;
-
-/// More than any answer takes, but not for ever.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::support::wait::PATIENCE;
 
 /// An answer.
 #[derive(Debug)]
@@ -39,13 +37,12 @@ impl<S: Read + Write + Send> Stream for S {}
 impl Connection {
     /// Without TLS.
     pub fn plain(address: SocketAddr) -> Self {
-        Self::of(tcp(address))
+        Self::try_plain(address).unwrap()
     }
 
     /// Without TLS; `None` if the connection is refused.
     pub fn try_plain(address: SocketAddr) -> Option<Self> {
-        let stream = TcpStream::connect(address).ok()?;
-        Some(Self::of(prepared(stream)))
+        Some(Self::of(prepared(TcpStream::connect(address).ok()?)))
     }
 
     /// With TLS.
@@ -55,7 +52,7 @@ impl Connection {
 
     /// With TLS, from another address of this machine; `None` if the server closes it.
     pub fn try_tls_from(source: IpAddr, address: SocketAddr) -> Option<Self> {
-        let stream = socket_from(source, address);
+        let stream = prepared(tcp_from(source, address));
         Some(Self::of(handshake(stream, &[b"http/1.1"]).ok()?))
     }
 
@@ -83,11 +80,17 @@ impl Connection {
         self.send(format!("{text}\r\n").as_bytes());
     }
 
+    /// `GET`, and its answer.
+    #[track_caller]
+    pub fn get(&mut self, target: &str) -> Reply {
+        self.request("GET", target, &[]);
+        self.reply("GET").unwrap()
+    }
+
     /// The next answer; `None` if the connection ended or stalled before the end of its header.
     pub fn reply(&mut self, method: &str) -> Option<Reply> {
         let mut reply = self.head()?;
-        let bodiless = method == "HEAD" || matches!(reply.status, 204 | 304);
-        if bodiless {
+        if method == "HEAD" || matches!(reply.status, 204 | 304) {
             return Some(reply);
         }
         if reply.header("transfer-encoding") == Some("chunked") {
@@ -107,8 +110,7 @@ impl Connection {
     /// The status and the headers of the next answer.
     pub fn head(&mut self) -> Option<Reply> {
         let end = loop {
-            let found = self.rest.windows(4).position(|four| four == b"\r\n\r\n");
-            match found {
+            match self.rest.windows(4).position(|four| four == b"\r\n\r\n") {
                 Some(at) => break at + 4,
                 None => self.more()?,
             }
@@ -141,7 +143,7 @@ impl Connection {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return true,
                 Ok(_) => {}
-                Err(error) => return !is_timeout(&error),
+                Err(error) => return !matches!(error.kind(), TimedOut | WouldBlock),
             }
         }
     }
@@ -204,6 +206,22 @@ impl Reply {
         assert_eq!(self.status, status, "{:?}\n{}", self.headers, self.text());
         self
     }
+
+    /// Asserts that a text stands in the body.
+    #[track_caller]
+    pub fn tells(self, text: impl AsRef<str>) -> Self {
+        let (text, body) = (text.as_ref(), self.text());
+        assert!(body.contains(text), "expected {text:?} in:\n{body}");
+        self
+    }
+
+    /// Asserts that a text does not stand in the body.
+    #[track_caller]
+    pub fn omits(self, text: impl AsRef<str>) -> Self {
+        let (text, body) = (text.as_ref(), self.text());
+        assert!(!body.contains(text), "unexpected {text:?} in:\n{body}");
+        self
+    }
 }
 
 /// Which protocol a server chooses over TLS from those that a client offers.
@@ -218,10 +236,6 @@ pub fn certificate(address: SocketAddr) -> CertificateDer<'static> {
     stream.conn.peer_certificates().unwrap()[0].clone()
 }
 
-fn tcp(address: SocketAddr) -> TcpStream {
-    prepared(TcpStream::connect(address).unwrap())
-}
-
 fn prepared(stream: TcpStream) -> TcpStream {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_nodelay(true).unwrap();
@@ -229,10 +243,6 @@ fn prepared(stream: TcpStream) -> TcpStream {
 }
 
 /// A connection from another address of this machine.
-fn socket_from(source: IpAddr, address: SocketAddr) -> TcpStream {
-    prepared(tcp_from(source, address))
-}
-
 fn tcp_from(source: IpAddr, address: SocketAddr) -> TcpStream {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_io().build().unwrap();
@@ -247,14 +257,14 @@ fn tcp_from(source: IpAddr, address: SocketAddr) -> TcpStream {
 }
 
 fn tls(address: SocketAddr, protocols: &[&[u8]]) -> StreamOwned<ClientConnection, TcpStream> {
-    handshake(tcp(address), protocols).unwrap()
+    handshake(prepared(TcpStream::connect(address).unwrap()), protocols).unwrap()
 }
 
 /// A handshake of TLS that offers these protocols.
-pub fn handshake<S: Read + Write>(
-    stream: S,
+fn handshake(
+    stream: TcpStream,
     protocols: &[&[u8]],
-) -> std::io::Result<StreamOwned<ClientConnection, S>> {
+) -> std::io::Result<StreamOwned<ClientConnection, TcpStream>> {
     let mut roots = RootCertStore::empty();
     let authority = CertificateDer::from_pem_slice(Authority::shared().pem.as_bytes()).unwrap();
     roots.add(authority).unwrap();
@@ -269,9 +279,4 @@ pub fn handshake<S: Read + Write>(
         stream.conn.complete_io(&mut stream.sock)?;
     }
     Ok(stream)
-}
-
-pub fn is_timeout(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{TimedOut, WouldBlock};
-    matches!(error.kind(), TimedOut | WouldBlock)
 }

@@ -2,11 +2,10 @@ use std::fs;
 
 use super::package_faults::large;
 use super::server::Server;
-use super::stores::{DEMO, Store, package};
+use super::stores::{DEMO, PLATFORMS, Store, ZIP};
 use crate::support::registry::Registry;
 use crate::support::release::sha256;
 
-const ZIP: &str = "linux_amd64";
 const CONNECTIONS: usize = 500;
 const STREAMS: usize = 8;
 /// The measured value and its limit in KiB. In a development build the executable itself and its stack frames are large: there only
@@ -18,35 +17,31 @@ const LIMIT: (&str, u64) = match cfg!(debug_assertions) {
 
 fn memory(server: &Server) -> u64 {
     let status = fs::read_to_string(server.proc("status")).unwrap();
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix(LIMIT.0))
-        .unwrap();
-    line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
+    let value = status.lines().find_map(|line| line.strip_prefix(LIMIT.0));
+    let value = value.unwrap().trim().strip_suffix(" kB");
+    value.unwrap().parse().unwrap()
 }
 
 #[test]
 fn many_connections_and_streams_take_little_memory() {
     let registry = Registry::plain();
     for store in [Store::empty(), Store::at(registry.host())] {
-        store.push_release(DEMO, "1.0.0", &large(&[ZIP], 30 << 20));
-        let zip = store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", ZIP));
+        store.push_release(DEMO, "1.0.0", &large(&PLATFORMS[..1], 30 << 20));
+        let zip = store.zip(PLATFORMS[0]);
         let (digest, length) = (sha256(&zip), zip.len());
         drop(zip);
         let server = store.serve_tls("--max-rate 0");
-        let open: Vec<_> = (0..CONNECTIONS)
+        let _open: Vec<_> = (0..CONNECTIONS)
             .map(|_| {
                 let mut connection = server.connect();
-                connection.request("GET", "/healthz", &[]);
-                connection.reply("GET").unwrap().is(200);
+                connection.get("/healthz").is(200);
                 connection
             })
             .collect();
-        let path = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", ZIP));
         let mut streams: Vec<_> = (0..STREAMS)
             .map(|_| {
                 let mut connection = server.connect();
-                connection.request("GET", &path, &[]);
+                connection.request("GET", ZIP, &[]);
                 connection.head().unwrap().is(200);
                 (connection, Vec::new())
             })
@@ -67,7 +62,5 @@ fn many_connections_and_streams_take_little_memory() {
             assert_eq!(sha256(&body), digest);
         }
         assert!(most <= LIMIT.1, "{most} KiB of {}", LIMIT.0);
-        drop(open);
-        server.stop();
     }
 }

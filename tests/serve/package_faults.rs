@@ -1,11 +1,12 @@
 use std::fs;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::server::Server;
-use super::stores::{DEMO, Store, package};
-use crate::support::registry::{Fault, Registry, Seen};
+use super::stores::{DEMO, PLATFORMS, Store, VERSION, ZIP, package};
+use crate::support::author::another_build;
+use crate::support::registry::{Fault, Registry, Seen, matching};
 use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::wait::wait;
 
@@ -44,9 +45,18 @@ fn path(platform: &str) -> String {
     format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", platform))
 }
 
-fn zip(store: &Store, platform: &str) -> Vec<u8> {
-    store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", platform))
+/// Requests of the server for the zip.
+fn reads(store: &Store, platform: &str) -> impl Fn(&Seen) -> bool + Send + use<> {
+    matching("GET", &sha256(&store.zip(platform)))
 }
+
+/// A store with the package for Linux of about this size.
+fn linux(store: Store, size: usize) -> Store {
+    store.push_release(DEMO, "1.0.0", &large(&[LINUX], size));
+    store
+}
+
+const LINUX: &str = PLATFORMS[0];
 
 /// Asserts that a client notices that the package is incomplete.
 #[track_caller]
@@ -74,16 +84,15 @@ pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
         ("openbsd_amd64", Fault::status(500)),
         ("windows_amd64", Fault::body("not a zip")),
         ("windows_arm64", Fault::Reset),
+        ("plan9_amd64", Fault::denied()),
     ];
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     let platforms = faults.each_ref().map(|(platform, _)| *platform);
     store.push_release(DEMO, "1.0.0", &large(&platforms, 200_000));
     for (platform, fault) in faults {
-        let digest = sha256(&zip(&store, platform));
-        let is_it = move |seen: &Seen| seen.method == "GET" && seen.path.contains(&digest);
         // More often than any retry, but not for ever.
-        registry.storm(60, is_it, fault);
+        registry.storm(60, reads(&store, platform), fault);
     }
     let server = store.serve("");
     std::thread::scope(|scope| {
@@ -94,79 +103,65 @@ pub fn a_package_that_the_registry_spoils_never_arrives_whole() {
     });
     let log = server.log();
     assert!(log.contains("closed before its end"), "{log}");
-    assert!(
-        log.contains("terraform-provider-demo_1.0.0_linux_amd64.zip: "),
-        "{log}"
-    );
+    let package = "terraform-provider-demo_1.0.0_linux_amd64.zip: ";
+    assert!(log.contains(package), "{log}");
     assert!(server.count_words("openbsd_amd64.zip: 500") > 0, "{log}");
-    let metrics = server.get("/metrics").text();
-    let count = |name: &str| -> usize {
-        let mut lines = metrics.lines();
-        let line = lines.find_map(|line| line.strip_prefix(&format!("tfoci_{name}_total ")));
-        line.unwrap().parse().unwrap()
-    };
-    assert!(count("package_failures") >= platforms.len(), "{metrics}");
+    assert!(server.count_words(" 503 plan9_amd64.zip: ") > 0, "{log}");
+    let failures = server.metric("package_failures_total");
+    assert!(failures >= platforms.len(), "{failures}");
     // Those whose first bytes failed have another status than 200, and are whole.
-    let incomplete = count("incomplete_answers");
-    assert!(
-        (1..=count("package_failures")).contains(&incomplete),
-        "{metrics}"
-    );
-    server.stop();
+    let incomplete = server.metric("incomplete_answers_total");
+    assert!((1..=failures).contains(&incomplete), "{incomplete}");
 }
 
 /// A package that was verified once is verified again when a registry sends it the next time.
 #[test]
 fn a_package_that_the_registry_spoils_later_never_arrives_whole() {
     let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    let platform = "linux_amd64";
-    store.push_release(DEMO, "1.0.0", &large(&[platform], 200_000));
+    let store = linux(Store::at(registry.host()), 200_000);
     let server = store.serve("");
-    assert_eq!(server.get(&path(platform)).body, zip(&store, platform));
-    let digest = sha256(&zip(&store, platform));
-    let is_it = move |seen: &Seen| seen.method == "GET" && seen.path.contains(&digest);
-    registry.storm(60, is_it, Fault::wrong_bytes());
-    never_whole(&server, platform);
-    server.stop();
+    assert_eq!(server.get(ZIP).body, store.zip(LINUX));
+    registry.storm(60, reads(&store, LINUX), Fault::wrong_bytes());
+    never_whole(&server, LINUX);
 }
 
 #[test]
 fn a_lost_connection_below_is_resumed() {
     let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 400_000));
-    let bytes = zip(&store, "linux_amd64");
-    let digest = sha256(&bytes);
-    let is_it = move |seen: &Seen| seen.method == "GET" && seen.path.contains(&digest);
-    registry.storm(2, is_it, Fault::cut_body(150_000));
+    let store = linux(Store::at(registry.host()), 400_000);
+    registry.storm(2, reads(&store, LINUX), Fault::cut_body(150_000));
+    let reply = store.serve("").get(ZIP).is(200);
+    assert!(reply.is_whole && reply.body == store.zip(LINUX));
+}
+
+/// A replacement removes the packages that it replaces.
+#[test]
+fn a_version_that_was_replaced_is_read_again_once_a_package_is_missing() {
+    let store = Store::demo();
     let server = store.serve("");
-    let reply = server.get(&path("linux_amd64")).is(200);
-    assert!(reply.is_whole && reply.body == bytes);
+    let hash = || server.get(VERSION).is(200).json()["archives"][LINUX]["hashes"].clone();
+    let old = hash();
+    store.push_release(DEMO, "1.0.0", &another_build());
+    assert_eq!(hash(), old);
+    server.get(ZIP).is(502);
+    assert_ne!(hash(), old);
+    assert_eq!(server.get(ZIP).is(200).body, store.zip(LINUX));
 }
 
 #[test]
 fn a_package_that_changes_on_disk_never_arrives_whole() {
     let store = Store::empty();
-    store.push_release(
-        DEMO,
-        "1.0.0",
-        &large(&["linux_amd64", "linux_arm64"], 200_000),
-    );
+    store.push_release(DEMO, "1.0.0", &large(&PLATFORMS, 200_000));
     let server = store.serve("--max-age 1");
-    let blob = |platform: &str| {
-        let digest = sha256(&zip(&store, platform));
-        store.repository(DEMO).join("blobs/sha256").join(digest)
-    };
     // Before the first download, and after it was verified once.
-    server.get(&path("linux_arm64")).is(200);
-    for platform in ["linux_amd64", "linux_arm64"] {
-        let good = zip(&store, platform);
+    server.get(&path(PLATFORMS[1])).is(200);
+    for platform in PLATFORMS {
+        let (good, blob) = (store.zip(platform), store.blob(platform));
         let mut spoiled = good.clone();
         spoiled[1_000] ^= 1;
         let replace = |bytes: &[u8]| {
-            fs::remove_file(blob(platform)).unwrap();
-            fs::write(blob(platform), bytes).unwrap();
+            fs::remove_file(&blob).unwrap();
+            fs::write(&blob, bytes).unwrap();
         };
         replace(&spoiled);
         never_whole(&server, platform);
@@ -176,9 +171,9 @@ fn a_package_that_changes_on_disk_never_arrives_whole() {
         assert!(part.status >= 500 || !part.is_whole, "{part:?}");
         replace(&good[..good.len() / 2]);
         never_whole(&server, platform);
-        fs::remove_file(blob(platform)).unwrap();
+        fs::remove_file(&blob).unwrap();
         never_whole(&server, platform);
-        fs::write(blob(platform), &good).unwrap();
+        fs::write(&blob, &good).unwrap();
         let back = server.until(&path(platform), |reply| reply.status == 200);
         assert!(back.is_whole && back.body == good);
     }
@@ -187,20 +182,16 @@ fn a_package_that_changes_on_disk_never_arrives_whole() {
 /// A program that changes a file can also restore its time.
 #[test]
 fn a_time_that_was_put_back_hides_no_change() {
-    let store = Store::empty();
-    store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 200_000));
+    let store = linux(Store::empty(), 200_000);
     let server = store.serve("");
-    server.get(&path("linux_amd64")).is(200);
-    flip(&blob(&store, "linux_amd64"), 1_000, true);
-    never_whole(&server, "linux_amd64");
-    server.stop();
+    server.get(ZIP).is(200);
+    flip(&store.blob(LINUX), 1_000, true);
+    never_whole(&server, LINUX);
 }
 
 pub fn a_package_that_changes_while_it_is_sent_never_arrives_whole() {
-    let store = Store::empty();
-    store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 20_000_000));
-    let file = blob(&store, "linux_amd64");
-    let length = zip(&store, "linux_amd64").len();
+    let store = linux(Store::empty(), 20_000_000);
+    let (file, length) = (store.blob(LINUX), store.zip(LINUX).len());
     let server = store.serve("");
     for keeps_time in [false, true] {
         // A file that changed a moment ago is hashed each time.
@@ -210,9 +201,9 @@ pub fn a_package_that_changes_while_it_is_sent_never_arrives_whole() {
             now.as_secs() > u64::try_from(changed).unwrap() + 3
         };
         wait(is_old, || server.log());
-        server.get(&path("linux_amd64")).is(200);
+        server.get(ZIP).is(200);
         let mut connection = server.connect();
-        connection.request("GET", &path("linux_amd64"), &[]);
+        connection.request("GET", ZIP, &[]);
         connection.head().unwrap().is(200);
         let begin = connection.some(1 << 16).len();
         flip(&file, length - 1_000, keeps_time);
@@ -220,17 +211,9 @@ pub fn a_package_that_changes_while_it_is_sent_never_arrives_whole() {
         assert!(begin + rest < length, "{keeps_time}");
         flip(&file, length - 1_000, false);
     }
-    let log = server.log();
-    let digest = sha256(&zip(&store, "linux_amd64"));
-    let changed = format!("store/{DEMO}/blobs/sha256/{digest} changed");
-    assert!(log.contains(&changed), "{log}");
-    assert!(log.contains("match their digest"), "{log}");
-    server.stop();
-}
-
-fn blob(store: &Store, platform: &str) -> PathBuf {
-    let digest = sha256(&zip(store, platform));
-    store.repository(DEMO).join("blobs/sha256").join(digest)
+    let digest = sha256(&store.zip(LINUX));
+    server.logs(&format!("store/{DEMO}/blobs/sha256/{digest} changed"));
+    server.logs("match their digest");
 }
 
 /// Changes a byte of a file in place.
@@ -249,17 +232,15 @@ fn flip(path: &Path, at: usize, keeps_time: bool) {
 #[test]
 fn a_reader_that_goes_away_stops_the_registry() {
     let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    store.push_release(DEMO, "1.0.0", &large(&["linux_amd64"], 20_000_000));
-    let digest = sha256(&zip(&store, "linux_amd64"));
-    let is_it = move |seen: &Seen| seen.method == "GET" && seen.path.contains(&digest);
+    let store = linux(Store::at(registry.host()), 20_000_000);
+    let is_it = reads(&store, LINUX);
     // The registry then sends no end, so only the server can end the answer.
-    registry.always(is_it.clone(), Fault::stall_body(4 << 20));
+    registry.always(reads(&store, LINUX), Fault::stall_body(4 << 20));
     // The push has read back what it uploaded.
     registry.forget();
     let server = store.serve("");
     let mut connection = server.connect();
-    connection.request("GET", &path("linux_amd64"), &[]);
+    connection.request("GET", ZIP, &[]);
     connection.head().unwrap().is(200);
     assert!(connection.some(1 << 20).len() >= 1 << 20);
     let answers = || {

@@ -5,7 +5,10 @@ use url::Url;
 
 use super::http::Reply;
 use super::server::Server;
-use super::stores::{BARE, DEMO, HOST, IDN, PLATFORMS, Store, WRONG, document, package};
+use super::stores::{
+    BARE, DEMO, DOWNLOAD, HOST, IDN, INDEX, PAGE, PLATFORMS, Store, VERSION, VERSIONS, WRONG, ZIP,
+    document, package,
+};
 use crate::support::docker_registry::Program;
 use crate::support::release::sha256;
 use crate::support::signer::Signer;
@@ -60,8 +63,7 @@ fn every_kind_of_store_is_served_by_both_protocols() {
         hidden(&served);
         packages::all(&served);
         paths::all(&served);
-        let Served { server, .. } = served;
-        server.stop();
+        served.server.stop();
     }
 }
 
@@ -94,20 +96,14 @@ fn lists(reply: &Reply) {
 
 fn mirror(served: &Served) {
     let Served { store, server } = served;
-    let index = server.get(&format!("{MIRROR}/index.json"));
+    let index = server.get(INDEX);
     lists(&index);
     let versions = SIGNED.iter().chain([&UNSIGNED]);
-    let expected: serde_json::Map<_, _> = versions
-        .clone()
-        .map(|version| ((*version).to_owned(), json!({})))
-        .collect();
+    let listed = versions.clone().map(|version| (*version).to_owned());
+    let expected: serde_json::Map<_, _> = listed.map(|version| (version, json!({}))).collect();
     assert_eq!(index.json(), json!({ "versions": expected }));
     let etag = index.header("etag").unwrap();
-    let again = server.ask(
-        "GET",
-        &format!("{MIRROR}/index.json"),
-        &[("If-None-Match", etag)],
-    );
+    let again = server.ask("GET", INDEX, &[("If-None-Match", etag)]);
     assert_eq!((again.status, again.header("etag")), (304, Some(etag)));
     // Every listed package can be downloaded.
     for version in versions {
@@ -129,13 +125,11 @@ fn mirror(served: &Served) {
         }
         assert_eq!(archives, expected);
     }
-    server
-        .get("/mirror/registry.acme.test/acme/bare/1.0.0.json")
-        .json();
+    server.get(&VERSION.replace("demo", "bare")).json();
 }
 
 fn registry(served: &Served) {
-    let listed = served.server.get(&format!("{REGISTRY}/versions"));
+    let listed = served.server.get(VERSIONS);
     lists(&listed);
     let expected = SIGNED.map(|version| {
         json!({
@@ -145,7 +139,7 @@ fn registry(served: &Served) {
         })
     });
     assert_eq!(listed.json()["versions"], json!(expected));
-    let bare = served.server.get("/v1/providers/acme/bare/versions").json();
+    let bare = served.server.get(&VERSIONS.replace("demo", "bare")).json();
     assert_eq!(bare["versions"], json!([]), "{BARE}");
 }
 
@@ -206,37 +200,26 @@ fn documents(served: &Served) {
 /// A missing version or file is 404, and the body gives the reason.
 fn absent(served: &Served) {
     let none = "registry.acme.test/acme/none";
+    let bare = document(BARE, "1.0.0");
     for (path, says) in [
-        ("/mirror/registry.acme.test/acme/none/index.json", none),
-        ("/mirror/registry.acme.test/acme/none/1.0.0.json", none),
-        ("/v1/providers/acme/none/versions", none),
-        ("/v1/providers/acme/none/1.0.0/download/linux/amd64", none),
-        (
-            "/mirror/registry.acme.test/acme/demo/9.9.9.json",
-            "registry.acme.test/acme/demo",
-        ),
-        (
-            "/v1/providers/acme/demo/1.0.0/download/plan9/mips",
-            "plan9_mips",
-        ),
-        (
-            "/v1/providers/acme/demo/2.0.0/download/linux/amd64",
-            "no signature",
-        ),
+        (&*INDEX.replace("demo", "none"), none),
+        (&VERSION.replace("demo", "none"), none),
+        (&VERSIONS.replace("demo", "none"), none),
+        (&DOWNLOAD.replace("demo", "none"), none),
+        (&VERSION.replace("1.0.0", "9.9.9"), DEMO),
+        (&DOWNLOAD.replace("linux/amd64", "plan9/mips"), "plan9_mips"),
+        (&DOWNLOAD.replace("1.0.0", "2.0.0"), "no signature"),
+        (&DOWNLOAD.replace("demo", "bare"), "no signature"),
         ("/v1/providers/acme/demo/1.0.0/other.zip", "no such file"),
-        (
-            "/mirror/registry.acme.test/acme/demo/terraform-provider-demo_1.0.0_plan9_mips.zip",
-            "no such file",
-        ),
+        (&format!("{MIRROR}/other_1.0.0_linux_amd64.zip"), ""),
+        (&ZIP.replace("linux_amd64", "plan9_mips"), "no such file"),
+        (&format!("/v1/providers/acme/bare/1.0.0/{bare}"), ""),
+        ("/v1/providers/-acme/demo/versions", ""),
         ("/nothing", "nothing is here"),
     ] {
-        let reply = served.server.get(path).is(404);
-        assert!(reply.text().contains(says), "{path}: {}", reply.text());
-        if let Some((_, age)) = reply
-            .header("cache-control")
-            .unwrap()
-            .split_once("max-age=")
-        {
+        let reply = served.server.get(path).is(404).tells(says);
+        let caching = reply.header("cache-control").unwrap();
+        if let Some((_, age)) = caching.split_once("max-age=") {
             assert!(age.parse::<u64>().unwrap() <= 60, "{path}: {age}");
         }
     }
@@ -244,7 +227,7 @@ fn absent(served: &Served) {
 
 fn methods(served: &Served) {
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"] {
-        for path in ["/", "/healthz", &format!("{MIRROR}/index.json"), "/nothing"] {
+        for path in ["/", "/healthz", INDEX, ZIP, "/nothing"] {
             let reply = served.server.ask(method, path, &[]).is(405);
             assert_eq!(reply.header("allow"), Some("GET, HEAD"), "{method} {path}");
         }
@@ -260,15 +243,14 @@ fn hosts(served: &Served) {
     let host = [("Host", "evil.example.net")];
     for path in [
         "/.well-known/terraform.json",
-        &format!("{MIRROR}/index.json"),
-        &format!("{MIRROR}/1.0.0.json"),
-        &format!("{REGISTRY}/versions"),
-        &format!("{REGISTRY}/1.0.0/download/linux/amd64"),
+        INDEX,
+        VERSION,
+        VERSIONS,
+        DOWNLOAD,
         "/",
-        "/providers/registry.acme.test/acme/demo",
+        PAGE,
     ] {
-        let reply = served.server.ask("GET", path, &host).is(200);
-        assert!(!reply.text().contains("evil"), "{path}: {}", reply.text());
+        let reply = served.server.ask("GET", path, &host).is(200).omits("evil");
         for (name, value) in &reply.headers {
             assert!(!value.contains("evil"), "{path}: {name}: {value}");
         }
@@ -284,11 +266,8 @@ fn hidden(served: &Served) {
         format!("{REGISTRY}/{WRONG}/download/linux/amd64"),
         format!("{REGISTRY}/{WRONG}/{}", document(DEMO, WRONG)),
     ] {
-        let said = server.get(&path).is(404).text();
-        assert!(
-            said.contains(&format!("{DEMO} {WRONG} is hidden: ")),
-            "{said}"
-        );
+        let said = format!("{DEMO} {WRONG} is hidden: ");
+        server.get(&path).is(404).tells(said);
     }
     let log = server.log();
     let lines = log.lines();
@@ -296,12 +275,10 @@ fn hidden(served: &Served) {
     let line = lines.next().unwrap();
     assert!(line.contains(&format!("{DEMO} {WRONG}: ")), "{line}");
     assert_eq!(lines.next(), None, "{log}");
-    let page = server.get("/providers/registry.acme.test/acme/demo").text();
-    assert!(page.contains(&format!("<h3>{WRONG}</h3>")), "{page}");
+    let page = server.get(PAGE).tells(format!("<h3>{WRONG}</h3>"));
     // The reason is the same in the log and on the page.
     let (_, reason) = line.split_once(&format!("{WRONG}: ")).unwrap();
-    let reason = reason.split('`').next().unwrap();
-    assert!(page.contains(reason), "{reason}\n{page}");
+    page.tells(reason.split('`').next().unwrap());
 }
 
 #[test]
@@ -310,17 +287,10 @@ fn both_spellings_of_a_host_are_answered_alike() {
     store.push(IDN, "1.0.0", None);
     store.push("registry.acme.test:8443/acme/demo", "1.0.0", None);
     let server = store.serve("");
-    for file in [
-        "index.json",
-        "1.0.0.json",
-        &package(IDN, "1.0.0", "linux_amd64"),
-    ] {
-        let get = |host: &str| {
-            server
-                .get(&format!("/mirror/{host}/acme/demo/{file}"))
-                .is(200)
-                .body
-        };
+    let zip = package(IDN, "1.0.0", PLATFORMS[0]);
+    for file in ["index.json", "1.0.0.json", &zip] {
+        let ask = |host: &str| server.get(&format!("/mirror/{host}/acme/demo/{file}"));
+        let get = |host: &str| ask(host).is(200).body;
         let in_punycode = get("xn--bcher-kva.example");
         assert_eq!(get("b%C3%BCcher.example"), in_punycode);
         assert_eq!(get("b%c3%bccher.example"), in_punycode);
@@ -328,12 +298,9 @@ fn both_spellings_of_a_host_are_answered_alike() {
         get("registry.acme.test:8443");
         get("registry.acme.test%3A8443");
         // The name of a directory in a layout is not an address.
-        server
-            .get(&format!("/mirror/registry.acme.test_8443/acme/demo/{file}"))
-            .is(404);
+        ask("registry.acme.test_8443").is(404);
     }
     assert!(fs::exists(store.scene.path("store/registry.acme.test_8443/acme/demo")).unwrap());
-    server.stop();
 }
 
 #[test]
@@ -341,46 +308,29 @@ fn the_url_decides_about_links_and_about_the_host_of_the_registry() {
     let store = Store::empty();
     store.push(DEMO, "1.0.0", None);
     store.push("localhost:8443/acme/demo", "1.0.0", None);
-    let versions = "/v1/providers/acme/demo/versions";
-    for (arguments, base, host) in [
-        (
-            "--url https://registry.acme.test",
-            "https://registry.acme.test",
-            "any.test",
-        ),
-        (
-            "--url https://registry.acme.test:443/",
-            "https://registry.acme.test",
-            "any.test",
-        ),
-        (
-            "--url https://localhost:8443/tofu/",
-            "https://localhost:8443/tofu",
-            "any.test",
-        ),
-        (
-            &format!("--url https://any.test --registry-host {HOST}"),
-            "https://any.test",
-            "any.test",
-        ),
+    let of_any = format!("https://any.test --registry-host {HOST}");
+    let [acme, local] = ["https://registry.acme.test", "https://localhost:8443/tofu"];
+    for (url, base, host) in [
+        (acme, acme, "any.test"),
+        (&format!("{acme}:443/"), acme, "any.test"),
+        (&format!("{local}/"), local, "any.test"),
+        (&of_any, "https://any.test", "any.test"),
         // Without both, the host is the one that the client requests, with its port.
         ("", "", "localhost:8443"),
         ("", "", HOST),
     ] {
-        let server = store.serve(arguments);
+        let option = if url.is_empty() { "" } else { "--url" };
+        let server = store.serve(format!("{option} {url}"));
         let ask = |path: &str| server.ask("GET", path, &[("Host", host)]);
-        assert_eq!(
-            ask("/.well-known/terraform.json").json(),
-            json!({ "providers.v1": format!("{base}/v1/providers/") })
-        );
-        assert_eq!(
-            ask(versions).json()["versions"][0]["version"],
-            "1.0.0",
-            "{arguments:?}"
-        );
-        server.stop();
+        let services = json!({ "providers.v1": format!("{base}/v1/providers/") });
+        assert_eq!(ask("/.well-known/terraform.json").json(), services);
+        let listed = &ask(VERSIONS).json()["versions"][0]["version"];
+        assert_eq!(listed, "1.0.0", "{url:?}");
     }
     // The port is part of the host.
     let server = store.serve("--url https://localhost");
-    server.get(versions).is(404);
+    server.get(VERSIONS).is(404);
+    // A host that is none.
+    let host = [("Host", "registry..test")];
+    store.serve("").ask("GET", VERSIONS, &host).is(404);
 }

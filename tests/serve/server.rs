@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 use std::time::Instant;
 
@@ -42,19 +42,8 @@ impl Server {
     /// Starts a server that speaks TLS with this certificate.
     #[track_caller]
     pub fn with_identity(scene: &Scene, identity: &Identity, more: impl AsRef<str>) -> Self {
-        let (certificate, key) = identity.write(scene, "server");
-        Self::with_files(scene, &certificate, &key, more)
-    }
-
-    /// Starts a server that speaks TLS, with a certificate and key in these files.
-    #[track_caller]
-    pub fn with_files(
-        scene: &Scene,
-        certificate: &Path,
-        key: &Path,
-        more: impl AsRef<str>,
-    ) -> Self {
-        let [certificate, key] = [certificate, key].map(Path::display);
+        let files: [PathBuf; 2] = identity.write(scene, "server").into();
+        let [certificate, key] = files.each_ref().map(|path| path.display());
         let tls = format!("--tls-cert {certificate} --tls-key {key}");
         Self::start(scene, &format!("{} {tls}", more.as_ref()), true)
     }
@@ -101,10 +90,7 @@ impl Server {
         command
             .args(&words[1..])
             .args(["serve", "--listen", &listen])
-            .args(
-                more.split_whitespace()
-                    .map(|word| word.replace("[SPACE]", " ")),
-            )
+            .args(more.split_whitespace().map(|w| w.replace("[SPACE]", " ")))
             .args((!has_tls).then_some("--plain-http"))
             .stdout(file.try_clone().unwrap())
             .stderr(file);
@@ -177,24 +163,29 @@ impl Server {
     /// Waits until a text was printed.
     #[track_caller]
     pub fn logs(&self, text: &str) {
-        wait(
-            || self.log().contains(text),
-            || format!("{text}\n{}", self.log()),
-        );
+        let otherwise = || format!("{text}\n{}", self.log());
+        wait(|| self.log().contains(text), otherwise);
     }
 
     /// Waits until a line of the log has these words in their order, and any others between them.
     #[track_caller]
     pub fn logs_words(&self, words: &str) {
-        wait(
-            || self.count_words(words) > 0,
-            || format!("{words}\n{}", self.log()),
-        );
+        let otherwise = || format!("{words}\n{}", self.log());
+        wait(|| self.count_words(words) > 0, otherwise);
     }
 
     /// The number of lines of the log that have these words in their order.
     pub fn count_words(&self, words: &str) -> usize {
         lines_with(&self.log(), words)
+    }
+
+    /// The value of a metric without labels.
+    #[track_caller]
+    pub fn metric(&self, name: &str) -> usize {
+        let metrics = self.get("/metrics").is(200).text();
+        let start = format!("tfoci_{name} ");
+        let value = metrics.lines().find_map(|line| line.strip_prefix(&start));
+        value.expect(&metrics).parse().unwrap()
     }
 
     /// A file of the process in `/proc`.

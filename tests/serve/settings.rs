@@ -4,7 +4,7 @@ use rustls::pki_types::pem::PemObject as _;
 
 use super::http::certificate;
 use super::server::Server;
-use super::stores::{DEMO, HOST, Store, package};
+use super::stores::{DEMO, HOST, INDEX, Store, VERSIONS, ZIP};
 use crate::support::docker_registry::Program;
 use crate::support::registry::access::Tokens;
 use crate::support::registry::quirks::Personality;
@@ -23,16 +23,11 @@ fn a_store_without_host_names_has_one_host() {
     store.scene.line(format!("{copy} {plain}")).succeeds();
     let from = format!("--from {to} --registry-host {HOST}");
     let server = Server::plain(&store.scene, format!("{from} {plain}"));
-    server
-        .get("/mirror/registry.acme.test/acme/demo/index.json")
-        .json();
-    server.get("/v1/providers/acme/demo/versions").json();
-    server
-        .get("/mirror/other.example/acme/demo/index.json")
-        .is(404);
-    server
-        .get("/mirror/registry.opentofu.org/acme/demo/index.json")
-        .is(404);
+    server.get(INDEX).json();
+    server.get(VERSIONS).json();
+    for other in ["other.example", "registry.opentofu.org"] {
+        server.get(&INDEX.replace(HOST, other)).is(404);
+    }
 }
 
 /// Replaces the certificate of a server, and returns the new one.
@@ -56,27 +51,19 @@ fn a_certificate_is_read_again_after_a_signal() {
     server.signal(Signal::HUP);
     server.logs_words("Refused PEM");
     assert!(certificate(server.address) == second);
-}
-
-/// Why a file cannot be read again is in the log, and a pipe in its place does not keep the server waiting.
-#[cfg(unix)]
-#[test]
-fn a_file_that_cannot_be_read_again_is_named_with_the_reason() {
-    let store = Store::demo();
-    let server = store.serve_tls("");
+    // Why a file cannot be read is in the log, and a pipe in its place does not keep the server waiting.
     let path = store.scene.path("server.crt");
     std::fs::remove_file(&path).unwrap();
     server.signal(Signal::HUP);
     let name = path.display();
     server.logs_words(&format!("Refused {name} {name} No such file"));
-    let made = store.scene.command("mkfifo").arg(&path).status();
-    assert!(made.unwrap().success());
+    store.scene.run("mkfifo", [&path]).succeeds();
     // A program that opened the pipe and writes nothing.
     let mut writer = std::fs::OpenOptions::new();
     let _writer = writer.read(true).write(true).open(&path).unwrap();
     server.signal(Signal::HUP);
     server.logs_words(&format!("Refused {name} {name} is not a regular file"));
-    server.stop();
+    assert!(certificate(server.address) == second);
 }
 
 pub fn a_certificate_is_read_again_when_its_files_change() {
@@ -109,10 +96,8 @@ pub fn the_registry_accepts_what_replaced_its_password() {
         };
         requires("robot");
         let server = store.serve("--authfile auth.json --max-age 1");
-        let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
-        server.get(&zip).is(200);
+        server.get(ZIP).is(200);
         requires("successor");
-        server.until(&zip, |reply| reply.status == 200);
-        server.stop();
+        server.until(ZIP, |reply| reply.status == 200);
     }
 }

@@ -1,10 +1,13 @@
 use std::time::{Duration, Instant};
 
-use super::store_faults::{INDEX, PATIENCE, SLACK, paths_of_nothing, unavailable};
-use super::stores::{DEMO, HOST, Store};
+use super::store_faults::{PATIENCE, SLACK, STALE, paths_of_nothing, unavailable};
+use super::stores::{DEMO, HOST, INDEX, Store};
 use crate::support::registry::content::parts;
 use crate::support::registry::{Fault, Registry, matching};
 use crate::support::server::seen::Seen;
+
+/// The list of one version.
+const ONE: &str = r#"{"versions":{"1.0.0":{}}}"#;
 
 /// No request takes longer than clients wait, and the refresh goes on without them.
 pub fn a_slow_store_is_answered_in_the_end() {
@@ -21,19 +24,12 @@ pub fn a_slow_store_is_answered_in_the_end() {
     let begun = Instant::now();
     registry.forget();
     let index = server.until(INDEX, |reply| reply.status == 200);
-    assert_eq!(index.json()["versions"]["1.0.0"], serde_json::json!({}));
-    assert!(
-        begun.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert_eq!(index.text(), ONE);
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(20), "{took:?}");
     // The refresh was not started again.
-    assert_eq!(
-        registry.count(matching("GET", "/tags/list")),
-        0,
-        "{:#?}",
-        registry.seen()
-    );
+    let lists = registry.count(matching("GET", "/tags/list"));
+    assert_eq!(lists, 0, "{:#?}", registry.seen());
 }
 
 /// A version that may be just being replaced is waited for once, and not at each refresh.
@@ -54,8 +50,7 @@ pub fn a_damaged_version_is_waited_for_once() {
     let server = store.serve("--max-age 0");
     for looks in [5, 1, 1] {
         registry.forget();
-        let index = server.get(INDEX).is(200).json();
-        assert_eq!(index["versions"], serde_json::json!({"1.0.0": {}}));
+        assert_eq!(server.get(INDEX).text(), ONE);
         assert_eq!(registry.count(|seen| seen.path.ends_with(&part)), looks);
     }
 }
@@ -67,9 +62,7 @@ pub fn a_version_whose_tag_is_listed_too_early_is_waited_for() {
     store.push(DEMO, "1.0.0", None);
     let is_manifest = |seen: &Seen| seen.path.ends_with("/manifests/1.0.0");
     registry.storm(1, is_manifest, Fault::status(404));
-    let server = store.serve("");
-    let index = server.get(INDEX).is(200).json();
-    assert_eq!(index["versions"], serde_json::json!({"1.0.0": {}}));
+    assert_eq!(store.serve("").get(INDEX).text(), ONE);
 }
 
 /// A store that takes longer than a refresh of a known list may take is not unreachable.
@@ -92,11 +85,6 @@ pub fn what_a_slow_store_lacks_is_404() {
         }
         // The known list is not waited for.
         let stale = server.get(INDEX).is(200);
-        let warning = stale.header("warning");
-        assert_eq!(
-            warning,
-            Some("110 tfoci \"the list is older than --max-age\"")
-        );
+        assert_eq!(stale.header("warning"), Some(STALE));
     });
-    server.stop();
 }

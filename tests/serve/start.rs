@@ -7,12 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use rustix::process::Signal;
+
 use super::server::{Server, lines_with};
-use super::stores::{DEMO, HOST, Store};
+use super::store_faults::unauthorized;
+use super::stores::{DEMO, HOST, INDEX, Store};
 use crate::support::author::Author;
-use crate::support::registry::answer::Answer;
-use crate::support::registry::{Fault, Personality, Registry, Setup};
-use crate::support::release::sha256;
+use crate::support::registry::{Personality, Registry, Setup};
 use crate::support::scene::Scene;
 use crate::support::tls::Authority;
 
@@ -22,11 +23,12 @@ const URL: &str = "https://providers.example.com";
 fn it_names_the_url_and_the_address() {
     let store = Store::demo();
     let server = store.serve(format!("--url {URL}"));
-    let line = format!("Listening on {URL} (bound to {})\n", server.address);
-    assert!(server.log().contains(&line), "{}", server.log());
+    server.logs(&format!(
+        "Listening on {URL} (bound to {})\n",
+        server.address
+    ));
     let server = store.serve("");
-    let line = format!("Listening on http://{}\n", server.address);
-    assert!(server.log().contains(&line), "{}", server.log());
+    server.logs(&format!("Listening on http://{}\n", server.address));
     let server = store.serve(format!("--url {URL} --format json"));
     let log = server.log();
     let first: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
@@ -58,9 +60,8 @@ fn a_registry_without_providers_is_reported() {
 fn the_number_of_providers_is_reported() {
     let store = Store::demo();
     store.serve("").logs("Serving 1 provider\n");
-    store
-        .serve("--format json")
-        .logs("\"event\":\"serving\",\"message\":\"Serving 1 provider\"");
+    let line = "\"event\":\"serving\",\"message\":\"Serving 1 provider\"";
+    store.serve("--format json").logs(line);
     let scene = Scene::new();
     scene.write("disk/localhost_8443/acme/demo/index.json", "{}");
     scene.write("disk/localhost_8443/acme/demo/oci-layout", "{}");
@@ -122,11 +123,9 @@ fn a_certificate_for_other_names_is_reported() {
     }
     // Also in a certificate that replaces the first.
     let server = store.serve_tls("--url https://localhost");
-    let names = ["providers.example.com"];
-    Authority::shared()
-        .server_of(&names)
-        .write(&store.scene, "server");
-    server.signal(rustix::process::Signal::HUP);
+    let other = Authority::shared().server_of(&["providers.example.com"]);
+    other.write(&store.scene, "server");
+    server.signal(Signal::HUP);
     server.logs_words("Warning localhost --url");
 }
 
@@ -154,24 +153,18 @@ fn a_certificate_that_has_expired_or_expires_soon_is_reported() {
     assert!(log.contains(&format!("expires on {day}")), "{log}");
     // Also a certificate that replaces the first.
     let server = start(now + 15 * DAY, "");
-    assert!(
-        !server.log().contains("the certificate in"),
-        "{}",
-        server.log()
-    );
-    Authority::shared()
-        .server_until(in_2020)
-        .write(&store.scene, "server");
-    server.signal(rustix::process::Signal::HUP);
+    let log = server.log();
+    assert!(!log.contains("the certificate in"), "{log}");
+    let old = Authority::shared().server_until(in_2020);
+    old.write(&store.scene, "server");
+    server.signal(Signal::HUP);
     server.logs(&expired);
 }
 
 #[test]
 fn links_of_one_process_are_reported() {
     let store = Store::demo();
-    store
-        .scene
-        .write("tokens.txt", format!("ci sha256:{}\n", sha256(b"sesame")));
+    store.tokens(&[("ci", "sesame", "")]);
     store.scene.write("signing.key", STANDARD.encode([1; 32]));
     let warning = "Warning tokens.txt --signing-key";
     for (more, is_noticed) in [
@@ -194,10 +187,8 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
     }
     let trust = format!("[[provider]]\nmatch = \"{DEMO}\"\n");
     store.scene.write("trust.toml", trust);
-    let line = format!(
-        "no entry of trust.toml matches {} and 1 more: ",
-        names[..4].join(", ")
-    );
+    let four = names[..4].join(", ");
+    let line = format!("no entry of trust.toml matches {four} and 1 more: ");
     for more in ["", "--require-pinned"] {
         let trust = "--trust trust.toml --max-age 0";
         let server = store.serve(format!("{trust} {more}"));
@@ -215,14 +206,14 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
     store.push(&late, "1.0.0", None);
     for _ in 0..2 {
         server.get(&format!("/mirror/{late}/index.json")).is(200);
-        server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
+        server.get(INDEX).is(200);
     }
     let log = server.stop();
     assert_eq!(log.matches(&format!("{late}: ")).count(), 1, "{log}");
     assert_eq!(log.matches("no entry of").count(), 2, "{log}");
     // Without a trust file, no entry is missing.
     let server = store.serve("");
-    server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
+    server.get(INDEX).is(200);
     assert!(!server.stop().contains("no entry of"));
 }
 
@@ -234,28 +225,19 @@ fn an_unreachable_store_is_reported_at_the_start() {
     store.push(DEMO, "1.0.0", None);
     let is_unreachable = Arc::new(AtomicBool::new(true));
     let unreachable = is_unreachable.clone();
-    let challenge = "Basic realm=\"registry\"";
-    let refusal = Answer::error(401, "UNAUTHORIZED", "no").header("www-authenticate", challenge);
-    registry.always(
-        move |_| unreachable.load(Ordering::SeqCst),
-        Fault::Answer(refusal),
-    );
+    registry.always(move |_| unreachable.load(Ordering::SeqCst), unauthorized());
     let server = store.serve(format!("--registry-host {HOST}"));
     server.logs("no credentials");
-    assert!(server.log().contains("hint: "), "{}", server.log());
+    server.logs("hint: ");
     // A load balancer must not keep clients from cached lists.
     let ready = server.until("/readyz", |reply| reply.text().contains("failed"));
     ready.is(200);
     let note = "The store is unreachable";
-    assert!(server.get("/").text().contains(note));
+    server.get("/").tells(note);
     is_unreachable.store(false, Ordering::SeqCst);
-    let index = format!("/mirror/{DEMO}/index.json");
-    server.until(&index, |reply| reply.status == 200);
+    server.until(INDEX, |reply| reply.status == 200);
     assert_eq!(server.get("/readyz").is(200).text(), "ready\n");
-    assert!(!server.get("/").text().contains(note));
-    let log = server.stop();
-    let lines = log.lines().filter(|line| line.contains("hint: "));
-    assert!(lines.count() >= 1, "{log}");
+    server.get("/").omits(note);
 }
 
 #[test]
@@ -270,8 +252,7 @@ fn every_kind_of_unreachable_store_is_reported_at_the_start() {
     server.get("/readyz").is(503);
     // One outage is one line, whatever is asked for meanwhile.
     for name in ["a", "b", "c"] {
-        let index = format!("/mirror/{HOST}/acme/{name}/index.json");
-        server.get(&index).is(503);
+        server.get(&INDEX.replace("demo", name)).is(503);
     }
     let log = server.stop();
     let mut lines = log.lines().filter(|line| line.contains("Failed"));
@@ -279,7 +260,7 @@ fn every_kind_of_unreachable_store_is_reported_at_the_start() {
     assert_eq!(lines.next(), None, "{log}");
     // A registry that answers is not mentioned.
     let server = demo.serve(format!("--registry-host {HOST}"));
-    server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
-    let log = Server::stop(server);
+    server.get(INDEX).is(200);
+    let log = server.stop();
     assert!(!log.contains("Failed"), "{log}");
 }

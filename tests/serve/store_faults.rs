@@ -1,17 +1,20 @@
 use std::fs;
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::http::Reply;
 use super::server::Server;
-use super::stores::{DEMO, HOST, IDN, PLATFORMS, Store, package};
+use super::stores::{
+    DEMO, DOWNLOAD, HOST, IDN, INDEX, PAGE, PLATFORMS, Store, VERSION, VERSIONS, ZIP,
+};
+use crate::support::author::another_build;
 use crate::support::registry::answer::Answer;
 use crate::support::registry::{Fault, Registry};
-use crate::support::release::{ReleaseFolder, sha256};
+use crate::support::release::sha256;
 
-pub const INDEX: &str = "/mirror/registry.acme.test/acme/demo/index.json";
 /// The line of the log about the end of an outage.
 const AGAIN: &str = "Reading the store again";
 /// Clients wait for ten seconds.
@@ -23,35 +26,39 @@ pub const SLACK: Duration = Duration::from_millis(900);
 #[track_caller]
 pub fn unavailable(reply: &Reply, what: &str) {
     assert_eq!(reply.status, 503, "{what}: {}", reply.text());
-    let after = reply.header("retry-after").unwrap();
-    assert!(
-        (1..=30).contains(&after.parse::<u64>().unwrap()),
-        "{what}: {after}"
-    );
+    let after: u64 = reply.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=30).contains(&after), "{what}: {after}");
     assert_eq!(reply.header("cache-control"), Some("no-store"), "{what}");
+}
+
+/// A registry that requires credentials.
+pub fn unauthorized() -> Fault {
+    let challenge = "Basic realm=\"registry\"";
+    let refusal = Answer::error(401, "UNAUTHORIZED", "no");
+    Fault::Answer(refusal.header("www-authenticate", challenge))
+}
+
+/// Asserts that a path is never answered with 404, since clients would use another installation method.
+pub fn never_404(reply: &Reply) {
+    assert!(matches!(reply.status, 200 | 503), "{reply:?}");
+}
+
+/// Whether a list is as old as it may be, and not older.
+pub fn is_fresh(reply: &Reply) -> bool {
+    never_404(reply);
+    reply.status == 200 && reply.header("warning").is_none()
 }
 
 /// Every path of a provider.
 fn paths(name: &str) -> [String; 6] {
-    let base = format!("/mirror/{HOST}/acme/{name}");
-    [
-        format!("{base}/index.json"),
-        format!("{base}/1.0.0.json"),
-        format!("{base}/terraform-provider-{name}_1.0.0_linux_amd64.zip"),
-        format!("/v1/providers/acme/{name}/versions"),
-        format!("/v1/providers/acme/{name}/1.0.0/download/linux/amd64"),
-        format!("/providers/{HOST}/acme/{name}"),
-    ]
+    [INDEX, VERSION, ZIP, VERSIONS, DOWNLOAD, PAGE].map(|path| path.replace("demo", name))
 }
 
 /// Paths of a provider, versions and a platform that the store does not have.
 pub fn paths_of_nothing() -> Vec<String> {
     let mut all = paths("none").to_vec();
-    let of_version = paths("demo")
-        .into_iter()
-        .filter(|path| path.contains("1.0.0"));
-    all.extend(of_version.map(|path| path.replace("1.0.0", "9.0.0")));
-    all.push("/v1/providers/acme/demo/1.0.0/download/plan9/amd64".to_owned());
+    all.extend([VERSION, ZIP, DOWNLOAD].map(|path| path.replace("1.0.0", "9.0.0")));
+    all.push(DOWNLOAD.replace("linux", "plan9"));
     all
 }
 
@@ -72,14 +79,9 @@ fn all_unavailable(server: &Server, name: &str) {
 pub fn every_refusal_of_the_registry_is_503_and_never_404() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
-    let challenge = "Basic realm=\"registry\"";
+    let nonsense = Answer::new(200).body("<html>it works</html>");
     let faults = [
-        (
-            "unauthorized",
-            Fault::Answer(
-                Answer::error(401, "UNAUTHORIZED", "no").header("www-authenticate", challenge),
-            ),
-        ),
+        ("unauthorized", unauthorized()),
         ("forbidden", Fault::denied()),
         ("limited", Fault::too_many_requests("600")),
         ("secondary", Fault::secondary_limit()),
@@ -88,10 +90,7 @@ pub fn every_refusal_of_the_registry_is_503_and_never_404() {
         ("away", Fault::status(503)),
         ("reset", Fault::Reset),
         ("silent", Fault::Stall),
-        (
-            "nonsense",
-            Fault::Answer(Answer::new(200).body("<html>it works</html>")),
-        ),
+        ("nonsense", Fault::Answer(nonsense)),
     ];
     for (name, fault) in &faults {
         let path = format!("/acme/{name}/");
@@ -104,14 +103,9 @@ pub fn every_refusal_of_the_registry_is_503_and_never_404() {
             scope.spawn(move || all_unavailable(server, name));
         }
     });
-    let log = server.log();
     for (name, _) in &faults {
-        assert!(
-            log.contains(&format!("{HOST}/acme/{name}")),
-            "{name}\n{log}"
-        );
+        server.logs(&format!("{HOST}/acme/{name}"));
     }
-    server.stop();
 }
 
 pub fn a_store_that_never_answered_is_503() {
@@ -129,7 +123,6 @@ pub fn a_store_that_never_answered_is_503() {
                 all_unavailable(&server, "demo");
                 server.get("/readyz").is(503);
                 server.get("/healthz").is(200);
-                server.stop();
             });
         }
     });
@@ -141,7 +134,6 @@ fn becomes_unreachable_and_comes_back(server: &Server, go: impl Fn(bool)) {
     assert_eq!(fresh.header("warning"), None);
     let body = fresh.is(200).body;
     go(true);
-    let never_404 = |reply: &Reply| assert!(matches!(reply.status, 200 | 503), "{reply:?}");
     // First the last list, marked as stale.
     let stale = server.until(INDEX, |reply| {
         never_404(reply);
@@ -149,16 +141,11 @@ fn becomes_unreachable_and_comes_back(server: &Server, go: impl Fn(bool)) {
     });
     let stale = stale.is(200);
     assert_eq!(stale.body, body);
-    assert_eq!(
-        stale.header("warning"),
-        Some("110 tfoci \"the list is older than --max-age\"")
-    );
+    assert_eq!(stale.header("warning"), Some(STALE));
     assert_eq!(stale.header("cache-control"), Some("public, max-age=0"));
     // A provider that was never requested is not 404.
-    unavailable(
-        &server.get("/mirror/registry.acme.test/acme/other/index.json"),
-        "other",
-    );
+    let other = INDEX.replace("demo", "other");
+    unavailable(&server.get(&other), "other");
     // Then 503.
     let gone = server.until(INDEX, |reply| {
         never_404(reply);
@@ -170,23 +157,17 @@ fn becomes_unreachable_and_comes_back(server: &Server, go: impl Fn(bool)) {
     }
     go(false);
     let begun = Instant::now();
-    let back = server.until(INDEX, |reply| {
-        never_404(reply);
-        reply.status == 200 && reply.header("warning").is_none()
-    });
+    let back = server.until(INDEX, is_fresh);
     assert_eq!(back.body, body);
     let took = begun.elapsed();
     assert!(took < Duration::from_secs(8), "{took:?}");
-    assert!(
-        server.log().contains("older than --max-age"),
-        "{}",
-        server.log()
-    );
-    let metrics = server.get("/metrics").text();
-    assert!(metrics.contains("store_failures_total"), "{metrics}");
+    server.logs("older than --max-age");
+    server.get("/metrics").tells("store_failures_total");
 }
 
 const AGES: &str = "--max-age 1 --max-stale 4";
+/// The header of a list that was read before an outage.
+pub const STALE: &str = "110 tfoci \"the list is older than --max-age\"";
 
 /// A registry that resets every connection while the flag is set, and a store in it.
 fn that_can_go() -> (Registry, Arc<AtomicBool>, Store) {
@@ -233,18 +214,10 @@ pub fn what_a_store_lacked_is_503_while_it_is_unreachable() {
     for path in paths_of_nothing() {
         server.until(&path, |reply| reply.status == 404);
     }
-    server.stop();
 }
 
 pub fn a_layout_becomes_unreachable_and_comes_back() {
-    let store = Store::demo();
-    let server = store.serve(format!("{AGES} --registry-host {HOST}"));
-    let places = ["store", "away"].map(|name| store.scene.path(name));
-    becomes_unreachable_and_comes_back(&server, |is_going| {
-        let [from, to] = if is_going { [0, 1] } else { [1, 0] };
-        fs::rename(&places[from], &places[to]).unwrap();
-    });
-    server.logs(AGAIN);
+    moved_away("store", |_| {}, AGAIN);
 }
 
 /// What is left of the layout of a provider does not show that the store has the provider no more.
@@ -256,7 +229,6 @@ pub fn the_layout_of_a_provider_is_damaged_and_whole_again() {
     server.get(INDEX).is(200);
     fs::rename(&layout, &away).unwrap();
     std::os::unix::fs::symlink("/nonexistent", &layout).unwrap();
-    let never_404 = |reply: &Reply| assert!(matches!(reply.status, 200 | 503), "{reply:?}");
     // First the last list, then none.
     for status in [200, 503] {
         let is_stale = |reply: &Reply| reply.header("warning").is_some() || reply.status == 503;
@@ -267,12 +239,8 @@ pub fn the_layout_of_a_provider_is_damaged_and_whole_again() {
     }
     fs::remove_file(&layout).unwrap();
     fs::rename(&away, &layout).unwrap();
-    server.until(INDEX, |reply| {
-        never_404(reply);
-        reply.status == 200 && reply.header("warning").is_none()
-    });
-    let (log, said) = (server.log(), "is incomplete, expected its index.json");
-    assert!(log.contains(said), "{log}");
+    server.until(INDEX, is_fresh);
+    server.logs("is incomplete, expected its index.json");
 }
 
 /// The disk may be mounted after the server has started.
@@ -284,38 +252,39 @@ pub fn an_empty_layout_is_not_ready() {
     unavailable(&server.get("/readyz"), "/readyz");
     store.push(DEMO, "1.0.0", None);
     server.until("/readyz", |reply| reply.status == 200);
-    server.stop();
 }
 
-/// Where a disk is no longer mounted, there is an empty directory.
+/// Where the disk of a store, of a host or of a namespace is no longer mounted, there is an empty directory.
 pub fn the_disk_of_a_store_is_unmounted_and_mounted_again() {
-    unmounted("store", "no OCI image layout is in");
-}
-
-pub fn the_disk_of_a_host_is_unmounted_and_mounted_again() {
-    unmounted(&format!("store/{HOST}"), "is incomplete");
-}
-
-pub fn the_disk_of_a_namespace_is_unmounted_and_mounted_again() {
-    unmounted(&format!("store/{HOST}/acme"), "is incomplete");
-}
-
-#[track_caller]
-fn unmounted(place: &str, said: &str) {
-    let store = Store::demo();
-    let server = store.serve(format!("{AGES} --registry-host {HOST}"));
-    let [mounted, away] = [place, "away"].map(|name| store.scene.path(name));
-    becomes_unreachable_and_comes_back(&server, |is_going| {
-        if is_going {
-            fs::rename(&mounted, &away).unwrap();
-            fs::create_dir(&mounted).unwrap();
-        } else {
-            // This replaces the empty directory.
-            fs::rename(&away, &mounted).unwrap();
+    let empty = |place: &Path| fs::create_dir(place).unwrap();
+    std::thread::scope(|scope| {
+        for (place, said) in [
+            ("store", "no OCI image layout is in"),
+            ("store/registry.acme.test", "is incomplete"),
+            ("store/registry.acme.test/acme", "is incomplete"),
+        ] {
+            scope.spawn(move || moved_away(place, empty, said));
         }
     });
-    let log = server.log();
-    assert!(log.contains(said), "{log}");
+}
+
+/// Moves a directory of a layout away and back. An empty directory in its place is replaced.
+fn moved_away(place: &str, leave: fn(&Path), said: &str) {
+    let store = Store::demo();
+    let server = store.serve(format!("{AGES} --registry-host {HOST}"));
+    let [here, away] = [place, "away"].map(|name| store.scene.path(name));
+    becomes_unreachable_and_comes_back(&server, |is_going| {
+        let [from, to] = if is_going {
+            [&here, &away]
+        } else {
+            [&away, &here]
+        };
+        fs::rename(from, to).unwrap();
+        if is_going {
+            leave(&here);
+        }
+    });
+    server.logs(said);
 }
 
 pub fn changes_of_the_store_are_served_soon() {
@@ -326,42 +295,27 @@ pub fn changes_of_the_store_are_served_soon() {
         store.push(IDN, "1.0.0", None);
         let server = store.serve("--max-age 1");
         server.get(INDEX).is(404);
-        let shows = |version: &str, is_there: &dyn Fn(&str) -> bool| {
+        let shows = |version: &str, hash: &str| {
             let begun = Instant::now();
-            let path = format!("/mirror/{DEMO}/{version}.json");
-            server.until(&path, |reply| {
-                reply.status == 200 && is_there(&reply.text())
-            });
+            let path = VERSION.replace("1.0.0", version);
+            let has = |reply: &Reply| reply.status == 200 && reply.text().contains(hash);
+            let reply = server.until(&path, has);
             let took = begun.elapsed();
             assert!(took < SOON + SLACK, "{took:?}");
+            reply
         };
-        let hash = |version: &str, platform: &str| {
-            let zip = store.file(DEMO, version, &package(DEMO, version, platform));
-            format!("zh:{}", sha256(&zip))
-        };
+        let hash = || format!("zh:{}", sha256(&store.zip(PLATFORMS[0])));
         // A new provider, a new version, and a replaced one.
         store.push(DEMO, "1.0.0", None);
-        shows("1.0.0", &|_| true);
-        let old = hash("1.0.0", PLATFORMS[0]);
+        let old = hash();
+        shows("1.0.0", &old);
         store.push(DEMO, "2.0.0", None);
-        shows("2.0.0", &|_| true);
-        let other = ReleaseFolder::new("demo", "1.0.0").package(
-            PLATFORMS[0],
-            &[(
-                "terraform-provider-demo_v1.0.0",
-                b"#!/bin/sh\necho another\n",
-            )],
-        );
-        let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", PLATFORMS[0]));
-        let before = server.get(&zip).is(200);
-        assert_eq!(format!("zh:{}", sha256(&before.body)), old);
-        store.push_release(DEMO, "1.0.0", &other);
-        let new = hash("1.0.0", PLATFORMS[0]);
-        assert_ne!(old, new);
-        shows("1.0.0", &|text| text.contains(&new) && !text.contains(&old));
-        let after = server.get(&zip).is(200);
-        assert_eq!(format!("zh:{}", sha256(&after.body)), new);
-        server.stop();
+        shows("2.0.0", "");
+        assert_eq!(server.get(ZIP).is(200).body, store.zip(PLATFORMS[0]));
+        store.push_release(DEMO, "1.0.0", &another_build());
+        assert_ne!(old, hash());
+        shows("1.0.0", &hash()).omits(&old);
+        assert_eq!(server.get(ZIP).is(200).body, store.zip(PLATFORMS[0]));
     }
 }
 
@@ -372,16 +326,11 @@ fn many_readers_cost_few_requests_below() {
     store.push(DEMO, "1.0.0", None);
     let server = store.serve(format!("--registry-host {HOST}"));
     registry.forget();
-    let paths = [
-        INDEX.to_owned(),
-        format!("/mirror/{DEMO}/1.0.0.json"),
-        "/v1/providers/acme/demo/versions".to_owned(),
-        "/v1/providers/acme/demo/1.0.0/download/linux/amd64".to_owned(),
-    ];
+    let paths = [INDEX, VERSION, VERSIONS, DOWNLOAD];
     let at_once = |count: usize| {
         std::thread::scope(|scope| {
             for number in 0..count {
-                let (server, path) = (&server, &paths[number % paths.len()]);
+                let (server, path) = (&server, paths[number % paths.len()]);
                 scope.spawn(move || server.get(path).is(200));
             }
         });
@@ -394,11 +343,9 @@ fn many_readers_cost_few_requests_below() {
     let warm = at_once(100);
     assert!(warm.len() <= 10, "{warm:#?}");
     // A missing provider is requested from the store only once, too.
-    registry.forget();
+    let none = INDEX.replace("demo", "none");
     for _ in 0..30 {
-        server
-            .get("/mirror/registry.acme.test/acme/none/index.json")
-            .is(404);
+        server.get(&none).is(404);
     }
     assert!(registry.seen().len() <= 3, "{:#?}", registry.seen());
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::http::Connection;
 use super::server::Server;
 use crate::support::docker_registry::{Foreign, Options, Program};
-use crate::support::release::{Mistake, ReleaseFolder};
+use crate::support::release::{Mistake, ReleaseFolder, sha256};
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 use crate::support::tamper;
@@ -23,10 +23,21 @@ pub const IDN: &str = "bücher.example/acme/demo";
 pub const HOST: &str = "registry.acme.test";
 pub const PLATFORMS: [&str; 2] = ["linux_amd64", "windows_arm64"];
 
+/// The versions of [`DEMO`], and the document and the package for Linux of version 1.0.0, as the network mirror has them.
+pub const INDEX: &str = "/mirror/registry.acme.test/acme/demo/index.json";
+pub const VERSION: &str = "/mirror/registry.acme.test/acme/demo/1.0.0.json";
+pub const ZIP: &str =
+    "/mirror/registry.acme.test/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+/// The same in the provider registry.
+pub const VERSIONS: &str = "/v1/providers/acme/demo/versions";
+pub const DOWNLOAD: &str = "/v1/providers/acme/demo/1.0.0/download/linux/amd64";
+/// The page about [`DEMO`].
+pub const PAGE: &str = "/providers/registry.acme.test/acme/demo";
+
 const TEMPLATE: &str = "mirror/${hostname}/${namespace}/${type}";
 /// The repository of [`DEMO`] by that template.
 const NAME: &str = "mirror/registry.acme.test/acme/demo";
-const INDEX: &str = "application/vnd.oci.image.manifest.v1+json";
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
 /// A store, and the scene with the releases that it has.
 pub struct Store {
@@ -77,17 +88,8 @@ impl Store {
     /// A layout with all providers of this module, of which one version has wrong evidence.
     pub fn spoiled_layout() -> Self {
         let store = Self::layout();
-        let layout = store.repository(DEMO);
-        let evidence = tamper::tagged(&layout, "evidence-1.0.0");
-        tamper::tags(&layout, |tags| {
-            for tag in tags {
-                let name = tag["annotations"]["org.opencontainers.image.ref.name"].clone();
-                if name == format!("evidence-{WRONG}") {
-                    *tag = evidence.clone();
-                    tag["annotations"]["org.opencontainers.image.ref.name"] = name;
-                }
-            }
-        });
+        let wrong = format!("evidence-{WRONG}");
+        tamper::retag(&store.repository(DEMO), &wrong, "evidence-1.0.0");
         store
     }
 
@@ -108,11 +110,14 @@ impl Store {
             connection.reply("GET").unwrap()
         };
         let from = path("evidence-1.0.0");
-        let evidence = ask(format!("GET {from} HTTP/1.1\r\nAccept: {INDEX}\r\n"), b"").is(200);
-        let (to, length) = (path(&format!("evidence-{WRONG}")), evidence.body.len());
-        let head =
-            format!("PUT {to} HTTP/1.1\r\nContent-Type: {INDEX}\r\nContent-Length: {length}\r\n");
-        ask(head, &evidence.body).is(201);
+        let get = format!("GET {from} HTTP/1.1\r\nAccept: {MANIFEST}\r\n");
+        let evidence = ask(get, b"").is(200).body;
+        let to = path(&format!("evidence-{WRONG}"));
+        let about = format!(
+            "Content-Type: {MANIFEST}\r\nContent-Length: {}",
+            evidence.len()
+        );
+        ask(format!("PUT {to} HTTP/1.1\r\n{about}\r\n"), &evidence).is(201);
         store._registry = Some(registry);
         Some(store)
     }
@@ -136,14 +141,44 @@ impl Store {
     /// Pushes a version for [`PLATFORMS`].
     pub fn push(&self, address: &str, version: &str, mistake: Option<Mistake>) {
         let (_, type_name) = address.rsplit_once('/').unwrap();
-        let mut release = ReleaseFolder::new(type_name, version);
-        for platform in PLATFORMS {
-            release = release.platform(platform);
-        }
-        if let Some(mistake) = mistake {
-            release = release.mistake(mistake);
-        }
+        let [one, other] = PLATFORMS;
+        let release = ReleaseFolder::new(type_name, version);
+        let release = release.platform(one).platform(other);
+        let release = match mistake {
+            Some(mistake) => release.mistake(mistake),
+            None => release,
+        };
         self.push_release(address, version, &release);
+    }
+
+    /// Gives what a tag of version 1.0.0 of [`DEMO`] names many more tags, of other versions.
+    pub fn multiply(&self, tag: &str, count: usize) {
+        let demo = self.repository(DEMO);
+        let descriptor = tamper::tagged(&demo, tag);
+        tamper::tags(&demo, |tags| {
+            for number in 0..count {
+                let mut other = descriptor.clone();
+                let name = tag.replace("1.0.0", &format!("9.{number}.0"));
+                other["annotations"]["org.opencontainers.image.ref.name"] = name.into();
+                tags.push(other);
+            }
+        });
+    }
+
+    /// Writes a trust file in which keys are pinned for a provider, by a fingerprint or a file.
+    pub fn pin(&self, pattern: &str, key: &str) {
+        self.scene.write("trust.toml", pinned(pattern, key));
+    }
+
+    /// Writes `tokens.txt`, with a line for each name, token and patterns.
+    pub fn tokens(&self, tokens: &[(&str, &str, &str)]) {
+        let lines = tokens.iter().map(|(name, token, patterns)| {
+            format!("{name} sha256:{} {patterns}\n", sha256(token.as_bytes()))
+        });
+        let text = "# clients\n\n".to_owned() + &lines.collect::<String>();
+        self.scene.write("tokens.new", text);
+        let [from, to] = ["tokens.new", "tokens.txt"].map(|name| self.scene.path(name));
+        std::fs::rename(from, to).unwrap();
     }
 
     /// Pushes a release, and replaces an existing one.
@@ -157,12 +192,8 @@ impl Store {
             false => format!("--allow-unsigned {address}"),
         };
         let provider = format!("{} --provider {address}@{version}", folder.display());
-        let to = format!(
-            "--to {} --existing replace -q {}",
-            self.from,
-            self.network()
-        );
-        let push = format!("push {provider} {to} {trust}");
+        let to = format!("--to {} {}", self.from, self.network());
+        let push = format!("push {provider} {to} --existing replace -q {trust}");
         self.scene.line(push).succeeds();
     }
 
@@ -174,6 +205,17 @@ impl Store {
     /// A file of a release.
     pub fn file(&self, address: &str, version: &str, name: &str) -> Vec<u8> {
         std::fs::read(self.released(address, version).join(name)).unwrap()
+    }
+
+    /// The zip of [`DEMO`] 1.0.0 for a platform.
+    pub fn zip(&self, platform: &str) -> Vec<u8> {
+        self.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", platform))
+    }
+
+    /// The path of the blob of that zip in a layout.
+    pub fn blob(&self, platform: &str) -> PathBuf {
+        let digest = sha256(&self.zip(platform));
+        self.repository(DEMO).join("blobs/sha256").join(digest)
     }
 
     /// Serves the store over plain HTTP.
@@ -205,6 +247,11 @@ impl Store {
             false => "--plain-http 127.0.0.1",
         }
     }
+}
+
+/// An entry of a trust file.
+pub fn pinned(pattern: &str, key: &str) -> String {
+    format!("[[provider]]\nmatch = \"{pattern}\"\nkeys = [\"{key}\"]\n")
 }
 
 /// The name of a release's checksum document.

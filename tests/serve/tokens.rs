@@ -8,9 +8,13 @@ use rustix::process::Signal;
 use serde_json::Value;
 use url::Url;
 
+use super::http::Reply;
 use super::server::Server;
-use super::stores::{BARE, DEMO, HOST, Store, document, package};
+use super::stores::{
+    BARE, DEMO, DOWNLOAD, HOST, INDEX, PAGE, Store, VERSION, VERSIONS, ZIP, document, package,
+};
 use crate::support::release::{Mistake, sha256};
+use crate::support::wait::wait;
 
 /// A token for every provider, and one for a single provider.
 const TOKEN: &str = "open-sesame";
@@ -23,24 +27,9 @@ const GUARD: &str = "--tokens tokens.txt --signing-key signing.key";
 fn store() -> Store {
     let store = Store::demo();
     store.push(BARE, "1.0.0", Some(Mistake::SignatureMissing));
-    write_tokens(&store, &[("all", TOKEN, ""), ("team", DEMO_ONLY, DEMO)]);
+    store.tokens(&[("all", TOKEN, ""), ("team", DEMO_ONLY, DEMO)]);
     write_keys(&store, "signing.key", &[0]);
     store
-}
-
-fn write_tokens(store: &Store, tokens: &[(&str, &str, &str)]) {
-    let lines = tokens.iter().map(|(name, token, patterns)| {
-        format!("{name} sha256:{} {patterns}\n", sha256(token.as_bytes()))
-    });
-    let text: String = lines.collect();
-    store
-        .scene
-        .write("tokens.new", format!("# clients\n\n{text}"));
-    std::fs::rename(
-        store.scene.path("tokens.new"),
-        store.scene.path("tokens.txt"),
-    )
-    .unwrap();
 }
 
 fn write_keys(store: &Store, name: &str, keys: &[usize]) {
@@ -56,43 +45,41 @@ fn bearer(token: &str) -> String {
     format!("Bearer {token}")
 }
 
+/// `GET` with a token.
+#[track_caller]
+fn ask(server: &Server, token: &str, path: &str) -> Reply {
+    server.ask("GET", path, &[("Authorization", &bearer(token))])
+}
+
+/// The path that a link in a document leads to.
+fn followed(document: &str, link: &Value) -> String {
+    let (base, link) = (Url::parse("http://server.test"), link.as_str().unwrap());
+    assert!(!link.contains('?'), "{link}");
+    let url = base.unwrap().join(document).unwrap().join(link);
+    url.unwrap().path().to_owned()
+}
+
 /// The paths of the links in the documents of [`DEMO`] 1.0.0: packages, and the author's documents.
 fn links(server: &Server) -> Vec<(String, String)> {
-    let token = bearer(TOKEN);
     let zip = package(DEMO, "1.0.0", "linux_amd64");
     let sums = document(DEMO, "1.0.0");
-    let mut links = Vec::new();
-    for (path, members) in [
-        (
-            format!("/mirror/{DEMO}/1.0.0.json"),
-            vec![("/archives/linux_amd64/url", zip.clone())],
-        ),
-        (
-            "/v1/providers/acme/demo/1.0.0/download/linux/amd64".to_owned(),
-            vec![
-                ("/download_url", zip),
-                ("/shasums_url", sums.clone()),
-                ("/shasums_signature_url", format!("{sums}.sig")),
-            ],
-        ),
-    ] {
-        let reply = server.ask("GET", &path, &[("Authorization", &token)]);
-        let said: Value = reply.json();
+    let link = |(path, member, name): (&str, &str, &str)| {
+        let reply = ask(server, TOKEN, path);
         // A document must not be cached for longer than its links are valid.
         let caching = reply.header("cache-control").unwrap();
         let age = caching.strip_prefix("private, max-age=").unwrap();
         assert!(age.parse::<u64>().unwrap() <= 60, "{caching}");
-        let base = Url::parse("http://server.test")
-            .unwrap()
-            .join(&path)
-            .unwrap();
-        links.extend(members.into_iter().map(|(member, name)| {
-            let link = said.pointer(member).unwrap().as_str().unwrap();
-            assert!(!link.contains('?'), "{link}");
-            (base.join(link).unwrap().path().to_owned(), name)
-        }));
-    }
-    links
+        let said = reply.json();
+        let link = followed(path, said.pointer(member).unwrap());
+        (link, name.to_owned())
+    };
+    let links = [
+        (VERSION, "/archives/linux_amd64/url", &*zip),
+        (DOWNLOAD, "/download_url", &zip),
+        (DOWNLOAD, "/shasums_url", &sums),
+        (DOWNLOAD, "/shasums_signature_url", &format!("{sums}.sig")),
+    ];
+    links.map(link).into()
 }
 
 /// A link as the server makes it, computed from its keys.
@@ -102,37 +89,24 @@ fn link(path: &str, key: usize, expires: u64) -> String {
     let key_id = &sha256(&KEYS[key])[..8];
     let hmac = hmac::Key::new(hmac::HMAC_SHA256, &KEYS[key]);
     let mac = hmac::sign(&hmac, format!("read\n{host}\n{path}\n{expires}").as_bytes());
-    format!(
-        "/signed/{expires}.{key_id}.{}{path}",
-        URL_SAFE_NO_PAD.encode(mac)
-    )
+    let mac = URL_SAFE_NO_PAD.encode(mac);
+    format!("/signed/{expires}.{key_id}.{mac}{path}")
 }
 
 fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs()
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap().as_secs()
 }
 
 #[test]
 fn without_a_token_nothing_is_revealed() {
     let store = store();
     let server = guarded(&store, "");
-    let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
     for path in "/healthz /readyz /metrics /.well-known/terraform.json /".split(' ') {
-        let said = server.get(path).is(200).text();
-        assert!(!said.contains("acme/demo"), "{path}: {said}");
+        server.get(path).is(200).omits("acme/demo");
     }
-    let closed = [
-        &format!("/mirror/{DEMO}/index.json"),
-        &format!("/mirror/{DEMO}/1.0.0.json"),
-        &zip,
-        "/v1/providers/acme/demo/versions",
-        "/v1/providers/acme/demo/1.0.0/download/linux/amd64",
-        &format!("/v1/providers/acme/demo/1.0.0/{}", document(DEMO, "1.0.0")),
-        &format!("/providers/{DEMO}"),
-    ];
+    let sums = format!("/v1/providers/acme/demo/1.0.0/{}", document(DEMO, "1.0.0"));
+    let closed = [INDEX, VERSION, ZIP, VERSIONS, DOWNLOAD, PAGE, &sums];
     // The answer does not reveal whether a provider exists.
     let absent = [
         "/mirror/registry.acme.test/acme/none/index.json",
@@ -151,82 +125,53 @@ fn without_a_token_nothing_is_revealed() {
         Some(TOKEN.to_owned()),
         Some(bearer(&"x".repeat(8_000))),
     ] {
-        let headers: Vec<_> = wrong
-            .iter()
-            .map(|text| ("Authorization", text.as_str()))
-            .collect();
+        let headers = wrong.as_ref().map(|text| ("Authorization", &**text));
+        let headers: Vec<_> = headers.into_iter().collect();
         for path in closed.iter().copied().chain(absent) {
             let reply = server.ask("GET", path, &headers).is(401);
             assert_eq!(reply.header("www-authenticate"), Some("Bearer"), "{path}");
             assert_eq!(reply.header("cache-control"), Some("no-store"), "{path}");
         }
     }
-    let token = bearer(TOKEN);
-    let with = |path: &str| server.ask("GET", path, &[("Authorization", &token)]);
+    let with = |path: &str| ask(&server, TOKEN, path);
     for path in closed {
         with(path).is(200);
     }
     for (path, status) in absent.iter().zip([404, 404, 404, 400]) {
         with(path).is(status);
     }
-    let page = with("/").text();
-    assert!(
-        page.contains(DEMO) && page.contains("needs a token"),
-        "{page}"
-    );
     // The configuration for users. The host of the page is that of the provider registry here.
     let block = format!(
         "<pre tabindex=\"0\">credentials \"{HOST}\" {{\n  token = \"the token that you were given\"\n}}\n</pre>"
     );
-    for page in [page, with(&format!("/providers/{DEMO}")).text()] {
-        assert!(page.contains(&block) && !page.contains(TOKEN), "{page}");
-    }
-    let text = with(&format!("/providers/{DEMO}")).text();
-    assert!(text.contains("only the token below"), "{text}");
-    assert!(!text.contains("without any configuration"), "{text}");
-    let text = with("/").text();
-    assert!(text.contains("need only the token: <code>source"), "{text}");
-    let text = server.get("/").text();
-    assert!(!text.contains(DEMO), "{text}");
+    let [home, page] = ["/", PAGE].map(|path| with(path).tells(&block).omits(TOKEN));
+    let home = home.tells(DEMO).tells("needs a token");
+    home.tells("need only the token: <code>source");
+    let page = page.tells("only the token below");
+    page.omits("without any configuration");
     let command = "curl -H \"Authorization: Bearer TOKEN\" https://";
-    assert!(text.contains(command), "{text}");
-    assert!(server.log().contains("(all)"), "{}", server.log());
+    server.get("/").omits(DEMO).tells(command);
+    server.logs("(all)");
 }
 
 #[test]
 fn a_token_is_for_its_providers_only() {
     let store = store();
     let server = guarded(&store, "");
-    let tokens = [bearer(DEMO_ONLY), bearer(TOKEN)];
-    let ask = |token: &str, path: &str| server.ask("GET", path, &[("Authorization", token)]);
-    for (path, status) in [
-        (format!("/mirror/{DEMO}/index.json"), 200),
-        ("/v1/providers/acme/demo/versions".to_owned(), 200),
-        (format!("/providers/{DEMO}"), 200),
-        (format!("/mirror/{BARE}/index.json"), 403),
-        (format!("/mirror/{BARE}/1.0.0.json"), 403),
-        (
-            format!("/mirror/{BARE}/{}", package(BARE, "1.0.0", "linux_amd64")),
-            403,
-        ),
-        ("/v1/providers/acme/bare/versions".to_owned(), 403),
-        (
-            "/v1/providers/acme/bare/1.0.0/download/linux/amd64".to_owned(),
-            403,
-        ),
-        // The answer does not reveal whether it exists either.
-        ("/v1/providers/acme/none/versions".to_owned(), 403),
-        (format!("/providers/{BARE}"), 403),
-    ] {
-        ask(&tokens[0], &path).is(status);
-        assert_ne!(ask(&tokens[1], &path).status, 403, "{path}");
+    let may = |path: &str, status: u16| {
+        ask(&server, DEMO_ONLY, path).is(status);
+        assert_ne!(ask(&server, TOKEN, path).status, 403, "{path}");
+    };
+    for path in [INDEX, VERSIONS, PAGE] {
+        may(path, 200);
     }
-    let [limited, open] = tokens.each_ref().map(|token| ask(token, "/").text());
-    assert!(
-        limited.contains(DEMO) && !limited.contains(BARE),
-        "{limited}"
-    );
-    assert!(open.contains(BARE), "{open}");
+    for path in [INDEX, VERSION, ZIP, VERSIONS, DOWNLOAD, PAGE] {
+        may(&path.replace("demo", "bare"), 403);
+    }
+    // The answer does not reveal whether it exists either.
+    may(&VERSIONS.replace("demo", "none"), 403);
+    ask(&server, DEMO_ONLY, "/").tells(DEMO).omits(BARE);
+    ask(&server, TOKEN, "/").tells(BARE);
 }
 
 #[test]
@@ -241,10 +186,8 @@ fn a_link_is_valid_for_its_file_and_nothing_else() {
         assert!(reply.body == expected, "{path}");
         // For the lifetime of the link, and by the client only.
         let caching = reply.header("cache-control").unwrap();
-        assert!(
-            caching.starts_with("private, ") || caching == "no-store",
-            "{caching}"
-        );
+        let is_private = caching.starts_with("private, ") || caching == "no-store";
+        assert!(is_private, "{caching}");
         if let Some((_, age)) = caching.split_once("max-age=") {
             let age = age.split(',').next().unwrap();
             assert!(age.parse::<u64>().unwrap() <= 900, "{path}: {caching}");
@@ -255,10 +198,8 @@ fn a_link_is_valid_for_its_file_and_nothing_else() {
             "Bearer wrong",
             "Bearer only-for-demo",
         ] {
-            let reply = server
-                .ask("GET", path, &[("Authorization", foreign)])
-                .is(200);
-            assert!(reply.body == expected, "{path}");
+            let reply = server.ask("GET", path, &[("Authorization", foreign)]);
+            assert!(reply.is(200).body == expected, "{path}");
         }
         server.ask("HEAD", path, &[]).is(200);
         // A proxy may encode more of the path.
@@ -272,50 +213,40 @@ fn a_link_is_valid_for_its_file_and_nothing_else() {
             assert_eq!(part.body, expected[2..6]);
         }
         server.ask("POST", path, &[]).is(405);
-        let (proof, file) = path
-            .strip_prefix("/signed/")
-            .unwrap()
-            .split_once('/')
-            .unwrap();
+        let signed = path.strip_prefix("/signed/").unwrap();
+        let (proof, file) = signed.split_once('/').unwrap();
         let (expires, rest) = proof.split_once('.').unwrap();
         let expires: u64 = expires.parse().unwrap();
         assert!((now() + 800..=now() + 900).contains(&expires), "{expires}");
         let (key, mac) = rest.split_once('.').unwrap();
         let other = if mac.starts_with('A') { "B" } else { "A" };
+        let another = match name.ends_with(".zip") {
+            true => file.replace("linux_amd64", "windows_arm64"),
+            false => file.replace("SHA256SUMS", "SHA256SUMS.sig"),
+        };
         for altered in [
-            format!("/signed/{}.{rest}/{file}", expires + 1),
-            format!("/signed/{expires}.{key}.{other}{}/{file}", &mac[1..]),
-            format!("/signed/{expires}.{key}.{}/{file}", &mac[1..]),
-            format!("/signed/{expires}.00000000.{mac}/{file}"),
-            format!("/signed/{expires}/{file}"),
-            format!("/signed/x/{file}"),
-            format!(
-                "/signed/{proof}/{}",
-                file.replace("linux_amd64", "windows_arm64")
-            ) + "?",
-            format!(
-                "/signed/{proof}/{}",
-                file.replace("SHA256SUMS", "SHA256SUMS.sig")
-            ) + "?",
-            format!("/signed/{proof}/mirror/{DEMO}/index.json"),
-            format!("/signed/{proof}/mirror/{DEMO}/1.0.0.json"),
-            format!("/signed/{proof}/nothing"),
+            format!("{}.{rest}/{file}", expires + 1),
+            format!("{expires}.{key}.{other}{}/{file}", &mac[1..]),
+            format!("{expires}.{key}.{}/{file}", &mac[1..]),
+            format!("{expires}.00000000.{mac}/{file}"),
+            format!("{expires}/{file}"),
+            format!("x/{file}"),
+            format!("{proof}/{another}"),
+            format!("{proof}{INDEX}"),
+            format!("{proof}{VERSION}"),
+            format!("{proof}/nothing"),
         ] {
-            let same = altered.strip_suffix('?').is_some_and(|bare| bare == path);
-            let status = if same { 200 } else { 403 };
-            server.get(&altered).is(status);
+            server.get(&format!("/signed/{altered}")).is(403);
         }
     }
     // A link to a list is not valid, although the keys are right.
-    let list = format!("/mirror/{DEMO}/index.json");
-    server.get(&link(&list, 0, now() + 60)).is(403);
+    server.get(&link(INDEX, 0, now() + 60)).is(403);
 }
 
 #[test]
 fn a_link_is_valid_until_its_expiry() {
     let store = store();
     let server = guarded(&store, "");
-    let path = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
     for (key, expires, status) in [
         (0, now() + 600, 200),
         // The clock of the replica that signed is behind, or far ahead.
@@ -325,16 +256,11 @@ fn a_link_is_valid_until_its_expiry() {
         (0, 0, 403),
         (1, now() + 600, 403),
     ] {
-        server.get(&link(&path, key, expires)).is(status);
+        server.get(&link(ZIP, key, expires)).is(status);
     }
     // For another provider, although the file does not exist.
-    server
-        .get(&link(
-            "/mirror/registry.acme.test/acme/none/terraform-provider-none_1.0.0_linux_amd64.zip",
-            0,
-            now() + 60,
-        ))
-        .is(404);
+    let none = ZIP.replace("demo", "none");
+    server.get(&link(&none, 0, now() + 60)).is(404);
 }
 
 #[test]
@@ -347,9 +273,8 @@ fn replicas_share_keys_and_keys_are_replaced_one_after_the_other() {
     let servers = ["old", "old", "both", "new"].map(with);
     let opens = |made_by: usize| {
         let (path, _) = links(&servers[made_by]).remove(0);
-        servers
-            .each_ref()
-            .map(|server| server.get(&path).status == 200)
+        let opens = |server: &Server| server.get(&path).status == 200;
+        servers.each_ref().map(opens)
     };
     assert_eq!(opens(0), [true, true, true, false]);
     assert_eq!(opens(2), [false, false, true, true]);
@@ -376,10 +301,8 @@ fn a_key_is_replaced_without_a_refused_link() {
             if keys != [0] {
                 write_keys(&store, name, keys);
                 replica.signal(Signal::HUP);
-                crate::support::wait::wait(
-                    || replica.log().matches(&reloaded).count() > reloads,
-                    || replica.log(),
-                );
+                let is_reloaded = || replica.log().matches(&reloaded).count() > reloads;
+                wait(is_reloaded, || replica.log());
             }
             old.extend(replicas.iter().flat_map(links).map(|(path, _)| path));
             for replica in &replicas {
@@ -400,15 +323,10 @@ fn a_key_is_replaced_without_a_refused_link() {
 fn files_are_read_again_when_they_change() {
     let store = store();
     let server = guarded(&store, "");
-    let path = format!("/mirror/{DEMO}/index.json");
-    let ask = |token: &str| {
-        server
-            .ask("GET", &path, &[("Authorization", &bearer(token))])
-            .status
-    };
+    let ask = |token: &str| ask(&server, token, INDEX).status;
     let (old, _) = links(&server).remove(0);
     // A container platform replaces files without sending a signal.
-    write_tokens(&store, &[("all", TOKEN, ""), ("other", "another", "")]);
+    store.tokens(&[("all", TOKEN, ""), ("other", "another", "")]);
     server.logs("Reloaded");
     assert_eq!([TOKEN, "another", DEMO_ONLY].map(ask), [200, 200, 401]);
     // An invalid file leaves the last valid content in use, and is reported once.
@@ -419,7 +337,7 @@ fn files_are_read_again_when_they_change() {
     // The file is again as it was. The end of the error is reported, too.
     let reloaded = |log: String| log.matches("Reloaded tokens.txt").count();
     let before = reloaded(server.log());
-    write_tokens(&store, &[("all", TOKEN, ""), ("other", "another", "")]);
+    store.tokens(&[("all", TOKEN, ""), ("other", "another", "")]);
     server.signal(Signal::HUP);
     server.until("/healthz", |_| reloaded(server.log()) == before + 1);
     // Without tokens nobody is authorized, which may be a mistake.
@@ -427,19 +345,15 @@ fn files_are_read_again_when_they_change() {
     server.signal(Signal::HUP);
     server.logs_words("Warning tokens.txt no token");
     assert_eq!([TOKEN, "another"].map(ask), [401, 401]);
-    write_tokens(&store, &[("all", TOKEN, "")]);
+    store.tokens(&[("all", TOKEN, "")]);
     write_keys(&store, "signing.key", &[1]);
     server.signal(Signal::HUP);
     server.until(&old, |reply| reply.status == 403);
     assert_eq!([TOKEN, "another"].map(ask), [200, 401]);
     let (new, _) = links(&server).remove(0);
     server.get(&new).is(200);
-    assert_eq!(
-        server.log().matches("stays in use").count(),
-        1,
-        "{}",
-        server.log()
-    );
+    let log = server.log();
+    assert_eq!(log.matches("stays in use").count(), 1, "{log}");
 }
 
 #[test]
@@ -454,35 +368,22 @@ fn no_secret_is_ever_printed() {
             server.ask("POST", path, &[]).is(405);
         }
         for token in [TOKEN, DEMO_ONLY, "wrong-but-secret"] {
-            let header = ("Authorization", bearer(token));
-            let header = [(header.0, header.1.as_str())];
-            for path in ["/", "/metrics", "/nothing", &format!("/providers/{DEMO}")] {
-                let reply = server.ask("GET", path, &header);
-                for secret in [TOKEN, DEMO_ONLY, &sha256(TOKEN.as_bytes())] {
-                    assert!(!reply.text().contains(secret), "{path}");
-                }
+            for path in ["/", "/metrics", "/nothing", PAGE] {
+                let reply = ask(&server, token, path).omits(TOKEN).omits(DEMO_ONLY);
+                reply.omits(sha256(TOKEN.as_bytes()));
             }
         }
         let log = server.stop();
-        assert!(
-            log.contains(&package(DEMO, "1.0.0", "linux_amd64")),
-            "{log}"
-        );
-        for secret in [
-            TOKEN,
-            DEMO_ONLY,
-            "wrong-but-secret",
-            &sha256(TOKEN.as_bytes()),
-        ] {
-            assert!(!log.contains(secret), "{log}");
-        }
-        for key in KEYS {
-            assert!(!log.contains(&STANDARD.encode(key)), "{log}");
-        }
-        for (path, _) in links {
+        assert!(log.contains("_1.0.0_linux_amd64.zip"), "{log}");
+        let secrets = [TOKEN, DEMO_ONLY, "wrong-but-secret"].map(str::to_owned);
+        let keys = KEYS.map(|key| STANDARD.encode(key));
+        let macs = links.iter().map(|(path, _)| {
             let proof = path.split('/').nth(2).unwrap();
-            let mac = proof.rsplit('.').next().unwrap();
-            assert!(!log.contains(mac), "{log}");
+            proof.rsplit('.').next().unwrap().to_owned()
+        });
+        let secrets = secrets.into_iter().chain(keys).chain(macs);
+        for secret in secrets.chain([sha256(TOKEN.as_bytes())]) {
+            assert!(!log.contains(&secret), "{log}");
         }
     }
 }
@@ -494,33 +395,25 @@ fn reasons_of_refusals_are_told_apart() {
     for is_json in [false, true] {
         let more = if is_json { "--format json" } else { "" };
         let server = guarded(&store, more);
-        let bare = format!("/mirror/{BARE}/index.json");
-        let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", "linux_amd64"));
+        let bare = INDEX.replace("demo", "bare");
+        let expired = link(ZIP, 0, now() - 600);
         let cases = [
-            (bare.clone(), None, "no-token"),
-            (bare.clone(), Some("Basic YTpi".to_owned()), "no-token"),
-            (
-                bare.clone(),
-                Some(bearer("hunter2-secret")),
-                "unknown-token",
-            ),
-            (bare, Some(bearer(DEMO_ONLY)), "other-provider"),
-            (link(&zip, 0, now() - 600), None, "invalid-link"),
+            (&bare, "", "no-token"),
+            (&bare, "Basic YTpi", "no-token"),
+            (&bare, "Bearer hunter2-secret", "unknown-token"),
+            (&bare, &bearer(DEMO_ONLY), "other-provider"),
+            (&expired, "", "invalid-link"),
         ];
-        let said = cases.each_ref().map(|(path, token, _)| {
-            let headers: Vec<_> = token
-                .iter()
-                .map(|text| ("Authorization", &**text))
-                .collect();
-            let text = server.ask("GET", path, &headers).text();
+        let said = cases.map(|(path, token, _)| {
+            let header = ("Authorization", token);
+            let count = usize::from(!token.is_empty());
+            let text = server.ask("GET", path, &[header][..count]).text();
             text.lines().next().unwrap().to_owned()
         });
         assert_eq!(BTreeSet::from(said.clone()).len(), 4, "{said:?}");
         let log = server.stop();
-        let lines: Vec<&str> = log
-            .lines()
-            .filter(|line| line.contains("/mirror/"))
-            .collect();
+        let lines = log.lines().filter(|line| line.contains("/mirror/"));
+        let lines: Vec<&str> = lines.collect();
         assert_eq!(lines.len(), cases.len(), "{log}");
         for ((line, said), (_, _, code)) in lines.iter().zip(said).zip(cases) {
             let expected = match is_json {
@@ -540,22 +433,15 @@ fn a_link_of_one_host_is_not_valid_for_another_one() {
     let store = store();
     store.push(other, "1.0.0", None);
     let server = store.serve(GUARD);
-    let path = "/v1/providers/acme/demo/1.0.0/download/linux/amd64";
-    let ask = |path: &str, host: &str, token: Option<&str>| {
-        let token = token.map(bearer).unwrap_or_default();
-        let headers = [("Host", host), ("Authorization", token.as_str())];
-        let count = if token.is_empty() { 1 } else { 2 };
-        server.ask("GET", path, &headers[..count])
-    };
-    ask(path, "other.acme.test", Some(DEMO_ONLY)).is(403);
-    let said: Value = ask(path, HOST, Some(DEMO_ONLY)).is(200).json();
-    let link = said["download_url"].as_str().unwrap();
-    let base = Url::parse("http://server.test")
-        .unwrap()
-        .join(path)
-        .unwrap();
-    let link = base.join(link).unwrap().path().to_owned();
-    ask(&link, "other.acme.test", None).is(403);
-    ask(&link, HOST, None).is(200);
-    server.stop();
+    let hosts = ["other.acme.test", HOST].map(|host| ("Host", host));
+    let token = bearer(DEMO_ONLY);
+    let [refused, said] = hosts.map(|host| {
+        let headers = [host, ("Authorization", &token)];
+        server.ask("GET", DOWNLOAD, &headers)
+    });
+    refused.is(403);
+    let link = followed(DOWNLOAD, &said.json()["download_url"]);
+    let [refused, sent] = hosts.map(|host| server.ask("GET", &link, &[host]));
+    refused.is(403);
+    sent.is(200);
 }

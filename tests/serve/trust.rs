@@ -5,9 +5,11 @@ use rustix::process::Signal;
 use sequoia_openpgp::types::ReasonForRevocation;
 use serde_json::Value;
 
-use super::stores::{BARE, DEMO, HOST, PLATFORMS, Store, package};
+use super::stores::{
+    BARE, DEMO, DOWNLOAD, HOST, INDEX, PAGE, Store, VERSION, VERSIONS, ZIP, package, pinned,
+};
 use crate::support::registry::{Registry, matching};
-use crate::support::release::{Mistake, sha256};
+use crate::support::release::Mistake;
 use crate::support::server::gate::Gate;
 use crate::support::signer::Signer;
 use crate::support::tamper;
@@ -23,10 +25,8 @@ fn listed(reply: &super::http::Reply) -> Vec<String> {
     match &reply.json()["versions"] {
         Value::Object(versions) => versions.keys().cloned().collect(),
         versions => {
-            let versions = versions.as_array().unwrap().iter();
-            versions
-                .map(|version| version["version"].as_str().unwrap().to_owned())
-                .collect()
+            let name = |version: &Value| version["version"].as_str().unwrap().to_owned();
+            versions.as_array().unwrap().iter().map(name).collect()
         }
     }
 }
@@ -35,24 +35,18 @@ fn listed(reply: &super::http::Reply) -> Vec<String> {
 fn the_policy_decides_what_is_served() {
     let store = Store::spoiled_layout();
     let acme = Signer::acme().fingerprint();
-    store
-        .scene
-        .write("stranger.asc", Signer::stranger().public_armored());
-    let trust = |name: &str, text: &str| {
+    let (signed, unsigned) = (
+        format!("[[provider]]\nmatch = \"{DEMO}\"\n"),
+        format!("[[provider]]\nmatch = \"{HOST}/*/*\"\nunsigned = \"allow\"\n"),
+    );
+    for (name, text) in [
+        ("stranger.asc", Signer::stranger().public_armored()),
+        ("pinned.toml", pinned(DEMO, &acme)),
+        ("signed.toml", signed),
+        ("unsigned.toml", unsigned),
+    ] {
         store.scene.write(name, text);
-    };
-    trust(
-        "pinned.toml",
-        &format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{acme}\"]\n"),
-    );
-    trust(
-        "signed.toml",
-        &format!("[[provider]]\nmatch = \"{DEMO}\"\n"),
-    );
-    trust(
-        "unsigned.toml",
-        &format!("[[provider]]\nmatch = \"{HOST}/*/*\"\nunsigned = \"allow\"\n"),
-    );
+    }
     // The versions on the network mirror and in the provider registry, whether the unsigned provider is served, and the status of the first
     // version on the page.
     let everything = (&ALL[..], &SIGNED[..], true, "(embedded)");
@@ -81,46 +75,36 @@ fn the_policy_decides_what_is_served() {
         ("--trust unsigned.toml", everything),
     ] {
         let server = store.serve(format!("--registry-host {HOST} {arguments}"));
-        let index = server.get(&format!("/mirror/{DEMO}/index.json"));
+        let index = server.get(INDEX);
         assert_eq!(listed(&index), mirror, "{arguments:?}\n{}", server.log());
-        let versions = server.get("/v1/providers/acme/demo/versions");
-        assert_eq!(listed(&versions), registry, "{arguments:?}");
-        let other = server.get(&format!("/mirror/{BARE}/index.json"));
+        assert_eq!(listed(&server.get(VERSIONS)), registry, "{arguments:?}");
+        let other = server.get(&INDEX.replace("demo", "bare"));
         assert_eq!(other.status == 200, bare, "{arguments:?}\n{}", other.text());
         // A version that is not listed cannot be downloaded either.
         for version in ALL {
-            let status = |path: &str| server.get(path).status;
-            let is_listed = |list: &[&str]| if list.contains(&version) { 200 } else { 404 };
             let zip = package(DEMO, version, "linux_amd64");
             for (path, list) in [
-                (format!("/mirror/{DEMO}/{version}.json"), mirror),
-                (format!("/mirror/{DEMO}/{zip}"), mirror),
-                (
-                    format!("/v1/providers/acme/demo/{version}/download/linux/amd64"),
-                    registry,
-                ),
+                (VERSION.replace("1.0.0", version), mirror),
+                (ZIP.replace("1.0.0", version), mirror),
+                (DOWNLOAD.replace("1.0.0", version), registry),
                 (format!("/v1/providers/acme/demo/{version}/{zip}"), registry),
             ] {
-                assert_eq!(status(&path), is_listed(list), "{arguments:?} {path}");
+                let is_sent = server.get(&path).status == 200;
+                assert_eq!(is_sent, list.contains(&version), "{arguments:?} {path}");
             }
         }
-        let page = server.get(&format!("/providers/{DEMO}")).text();
-        assert!(page.contains(status), "{arguments:?} {page}");
+        let page = server.get(PAGE).tells(status);
+        let page = page.omits("version = &quot;&quot;").omits("version = \"\"");
         for (meant, explanation) in [
             ("(pinned)", "this server trusts"),
             ("(embedded)", "stored beside them"),
         ] {
-            assert_eq!(page.contains(explanation), status == meant, "{page}");
+            let is_explained = page.text().contains(explanation);
+            assert_eq!(is_explained, status == meant, "{arguments:?}");
         }
-        assert!(
-            !page.contains("version = &quot;&quot;") && !page.contains("version = \"\""),
-            "{page}"
-        );
         if mirror.is_empty() {
-            let said = index.text();
-            assert!(said.contains("5 versions"), "{said}");
+            index.tells("5 versions");
         }
-        server.stop();
     }
 }
 
@@ -133,33 +117,20 @@ fn a_page_and_the_log_mark_unsigned_versions() {
     let installation = "\n  network_mirror {";
     for more in ["", &format!("--allow-unsigned {BARE}")] {
         let server = store.serve(format!("--max-age 0 --registry-host {HOST} {more}"));
-        let page = server.get(&format!("/providers/{BARE}")).text();
-        assert!(page.contains("class=\"weak\""), "{page}");
-        assert!(page.contains("list of checksums"), "{page}");
+        let page = server.get(&PAGE.replace("demo", "bare"));
+        let page = page.tells("class=\"weak\"").tells("list of checksums");
         // The provider registry does not list it, so clients need a configuration.
-        assert!(page.contains("Network mirror only:"), "{page}");
-        assert!(page.contains(installation), "{page}");
-        assert!(!page.contains("without any configuration"), "{page}");
+        let page = page.tells("Network mirror only:").tells(installation);
+        page.omits("without any configuration");
         // It has one version of the other provider.
-        let page = server.get(&format!("/providers/{DEMO}")).text();
-        for text in [
-            "only its signed versions",
-            "version = &quot;1.0.0&quot;",
-            " Network mirror only.",
-            installation,
-        ] {
-            let text = text.replace("&quot;", "\"");
-            assert!(page.contains(&text), "{text}\n{page}");
-        }
+        let page = server.get(PAGE).tells("only its signed versions");
+        let page = page.tells("version = \"1.0.0\"").tells(installation);
+        page.tells(" Network mirror only.");
         for _ in 0..3 {
-            server.get(&format!("/mirror/{BARE}/index.json")).is(200);
-            server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
+            server.get(&INDEX.replace("demo", "bare")).is(200);
+            server.get(INDEX).is(200);
         }
-        let metrics = server.get("/metrics").text();
-        assert!(
-            metrics.contains("\ntfoci_versions_unsigned_total 2\n"),
-            "{metrics}"
-        );
+        assert_eq!(server.metric("versions_unsigned_total"), 2);
         let log = server.stop();
         for version in [format!("{BARE} 1.0.0"), format!("{DEMO} 2.0.0")] {
             let line = format!("Unsigned {version}: checksum;");
@@ -168,31 +139,16 @@ fn a_page_and_the_log_mark_unsigned_versions() {
         assert_eq!(log.matches("Unsigned").count(), 2, "{log}");
     }
     let server = store.serve("--format json");
-    server.get(&format!("/mirror/{BARE}/index.json")).is(200);
-    let log = server.stop();
-    let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
-    let lines: Vec<Value> = lines.collect();
-    let unsigned = lines
-        .iter()
-        .find(|line| line["event"] == "unsigned")
-        .unwrap();
-    let said = unsigned["message"].as_str().unwrap();
-    assert!(
-        said.starts_with(&format!("{BARE} 1.0.0: checksum;")),
-        "{log}"
-    );
+    server.get(&INDEX.replace("demo", "bare")).is(200);
+    let said = format!("\"event\":\"unsigned\",\"message\":\"{BARE} 1.0.0: checksum;");
+    server.logs(&said);
 }
 
 #[test]
 fn a_page_names_a_version_without_evidence() {
     let store = Store::demo();
-    tamper::tags(&store.repository(DEMO), |tags| {
-        let name = |tag: &Value| tag["annotations"]["org.opencontainers.image.ref.name"].clone();
-        tags.retain(|tag| name(tag) != "evidence-1.0.0");
-    });
-    let server = store.serve("");
-    let page = server.get(&format!("/providers/{DEMO}")).is(200).text();
-    assert!(page.contains("author is unknown"), "{page}");
+    tamper::untag(&store.repository(DEMO), "evidence-1.0.0");
+    store.serve("").get(PAGE).is(200).tells("author is unknown");
 }
 
 /// Clients could not install such a version.
@@ -206,36 +162,23 @@ fn a_version_without_packages_is_hidden() {
         }
     });
     let server = store.serve("");
-    let index = server.get(&format!("/mirror/{DEMO}/index.json")).is(200);
-    assert_eq!(index.text(), r#"{"versions":{"1.0.0":{}}}"#);
-    let hidden = server.get(&format!("/mirror/{DEMO}/1.1.0.json")).is(404);
-    assert!(
-        hidden.text().contains("1.1.0 is hidden: "),
-        "{}",
-        hidden.text()
-    );
-    server.stop();
+    assert_eq!(server.get(INDEX).text(), r#"{"versions":{"1.0.0":{}}}"#);
+    let hidden = server.get(&VERSION.replace("1.0.0", "1.1.0"));
+    hidden.is(404).tells("1.1.0 is hidden: ");
 }
 
 #[test]
 fn a_version_whose_package_is_a_link_to_another_file_is_hidden() {
     let store = Store::demo();
     let secret = store.scene.write("secret", [b'x'; 1_000]);
-    let demo = store.repository(DEMO);
-    let zip = store.file(DEMO, "1.0.0", &package(DEMO, "1.0.0", PLATFORMS[0]));
-    let blob = demo.join("blobs/sha256").join(sha256(&zip));
+    let blob = store.blob("linux_amd64");
     fs::remove_file(&blob).unwrap();
     symlink(secret, &blob).unwrap();
     let server = store.serve("");
-    let hidden = server.get(&format!("/mirror/{DEMO}/1.0.0.json")).is(404);
-    let answer = hidden.text();
-    assert!(
-        answer.contains("1.0.0 is hidden: the blob sha256:"),
-        "{answer}"
-    );
-    assert!(!answer.contains("store/"), "{answer}");
+    let hidden = server.get(VERSION).is(404);
+    let answer = hidden.tells("1.0.0 is hidden: the blob sha256:");
+    answer.omits("store/");
     server.logs("symbolic link");
-    server.stop();
 }
 
 /// Two addresses may have one repository: the policy of one provider then admits versions that were made for the other.
@@ -272,7 +215,6 @@ fn versions_of_another_provider_are_served_with_a_warning() {
     let server = store.serve("--key acme.asc");
     server.get(&format!("/mirror/{OTHER}/index.json")).is(404);
     server.logs("of another provider");
-    server.stop();
 }
 
 /// The owner's revocation may reach the operator before it reaches the store.
@@ -281,48 +223,39 @@ fn a_copy_of_a_pinned_key_counts_from_when_it_is_there() {
     let store = Store::demo();
     let acme = Signer::acme();
     let pin = acme.fingerprint();
-    let text = format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{pin}\"]\n");
-    store.scene.write("trust.toml", text);
+    store.pin(DEMO, &pin);
     let server = store.serve("--trust trust.toml --require-pinned");
-    let index = format!("/mirror/{DEMO}/index.json");
-    server.get(&index).is(200);
+    server.get(INDEX).is(200);
     let revoked = acme.armored_revoked(ReasonForRevocation::KeyCompromised);
     store.scene.write(format!("keys/{pin}.asc"), revoked);
     server.signal(Signal::HUP);
-    server.until(&index, |reply| listed(reply).is_empty());
+    server.until(INDEX, |reply| listed(reply).is_empty());
     server.logs("revoked");
     let stranger = Signer::stranger().public_armored();
     store.scene.write(format!("keys/{pin}.asc"), stranger);
     server.signal(Signal::HUP);
     server.logs_words(&format!("Refused trust.toml keys/{pin}.asc another key"));
-    server.stop();
 }
 
 #[test]
 fn a_trust_file_and_its_keys_are_read_again_when_they_change() {
     let store = Store::demo();
-    let index = format!("/mirror/{DEMO}/index.json");
-    let pin = |keys: &str| {
-        let text = format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{keys}\"]\n");
-        store.scene.write("trust.toml", text);
-    };
-    let keys = [("acme.asc", Signer::acme()), ("key.asc", Signer::acme())];
-    for (name, signer) in keys {
-        store.scene.write(name, signer.public_armored());
-    }
+    let pin = |key: &str| store.pin(DEMO, key);
+    let acme = Signer::acme().public_armored();
+    store.scene.write("key.asc", acme);
     pin("acme.asc");
     let server = store.serve("--trust trust.toml --require-pinned");
     let is = |served: bool| {
         server.signal(Signal::HUP);
-        server.until(&index, |reply| listed(reply).is_empty() != served);
+        server.until(INDEX, |reply| listed(reply).is_empty() != served);
     };
-    server.get(&index).is(200);
+    server.get(INDEX).is(200);
     let stranger = Signer::stranger();
     pin(&stranger.fingerprint());
     is(false);
     // The container platform sends no signal, and this file was not named at the start.
     pin("key.asc");
-    server.until(&index, |reply| !listed(reply).is_empty());
+    server.until(INDEX, |reply| !listed(reply).is_empty());
     store.scene.write("key.asc", stranger.public_armored());
     is(false);
     pin(&Signer::acme().fingerprint());
@@ -339,38 +272,35 @@ fn a_trust_file_and_its_keys_are_read_again_when_they_change() {
         store.scene.write("trust.toml", text);
         server.signal(Signal::HUP);
         server.logs_words(&format!("Refused trust.toml trust.toml {says}"));
-        server.get(&index).is(200);
+        server.get(INDEX).is(200);
     }
     store.scene.write("key.asc", "nonsense");
     pin("key.asc");
     server.signal(Signal::HUP);
     server.logs_words("Refused trust.toml key.asc OpenPGP");
-    server.get(&index).is(200);
-    server.stop();
+    server.get(INDEX).is(200);
 }
 
 /// Nothing of a provider has to be read again because of the entry of another one.
 #[test]
 fn a_change_of_another_entry_drops_no_list() {
     let store = Store::demo();
-    let index = format!("/mirror/{DEMO}/index.json");
-    let entry = |keys: &str| format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{keys}\"]\n");
-    store.scene.write("trust.toml", entry("acme.asc"));
+    store.pin(DEMO, "acme.asc");
     let server = store.serve("--trust trust.toml --max-age 0");
-    server.get(&index).is(200);
+    server.get(INDEX).is(200);
     let [here, away] = ["store", "away"].map(|name| store.scene.path(name));
     fs::rename(here, away).unwrap();
-    server.until(&index, |reply| reply.header("warning").is_some());
+    server.until(INDEX, |reply| reply.header("warning").is_some());
     let other = format!("# Others\n[[provider]]\nmatch = \"{BARE}\"\nunsigned = \"allow\"\n");
     for (own, status) in [("acme.asc", 200), (&Signer::stranger().fingerprint(), 503)] {
         let reloads = || server.log().matches("Reloaded trust.toml").count();
         let before = reloads();
-        store.scene.write("trust.toml", other.clone() + &entry(own));
+        let text = other.clone() + &pinned(DEMO, own);
+        store.scene.write("trust.toml", text);
         server.signal(Signal::HUP);
         wait(|| reloads() > before, || server.log());
-        server.get(&index).is(status);
+        server.get(INDEX).is(status);
     }
-    server.stop();
 }
 
 #[test]
@@ -378,27 +308,20 @@ fn a_list_that_was_read_with_the_former_policy_is_not_shown() {
     let registry = Registry::plain();
     let store = Store::at(registry.host());
     store.push(DEMO, "1.0.0", None);
-    let index = format!("/mirror/{DEMO}/index.json");
-    let pin = |signer: &Signer| {
-        let key = signer.fingerprint();
-        let text = format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{key}\"]\n");
-        store.scene.write("trust.toml", text);
-    };
-    pin(Signer::acme());
+    store.pin(DEMO, "acme.asc");
     let server = store.serve("--trust trust.toml");
     let is_list = || matching("GET", "/tags/list");
     let gate = Gate::default();
     registry.forget();
     registry.always(is_list(), gate.holds("list"));
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| server.get(&index));
+        let first = scope.spawn(|| server.get(INDEX));
         wait(|| registry.count(is_list()) > 0, || server.log());
-        pin(Signer::stranger());
+        store.pin(DEMO, &Signer::stranger().fingerprint());
         server.signal(Signal::HUP);
         server.logs("Reloaded trust.toml");
         gate.open("list");
         first.join().unwrap().is(404);
     });
-    server.get(&index).is(404);
-    server.stop();
+    server.get(INDEX).is(404);
 }

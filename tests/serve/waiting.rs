@@ -37,8 +37,6 @@ fn limits_retries_and_ages() {
         store_faults::a_layout_becomes_unreachable_and_comes_back,
         store_faults::the_layout_of_a_provider_is_damaged_and_whole_again,
         store_faults::the_disk_of_a_store_is_unmounted_and_mounted_again,
-        store_faults::the_disk_of_a_host_is_unmounted_and_mounted_again,
-        store_faults::the_disk_of_a_namespace_is_unmounted_and_mounted_again,
         store_faults::changes_of_the_store_are_served_soon,
     ];
     std::thread::scope(|scope| {

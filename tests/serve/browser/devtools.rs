@@ -5,8 +5,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{ALWAYS, Browser, PATIENCE};
@@ -104,13 +102,10 @@ impl Devtools {
     }
 
     fn keep(&mut self, event: Value) {
-        let is_logged = [
-            "Runtime.consoleAPICalled",
-            "Runtime.exceptionThrown",
-            "Log.entryAdded",
-        ];
         match event["method"].as_str() {
-            Some(method) if is_logged.contains(&method) => self.console.push(event),
+            Some("Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded") => {
+                self.console.push(event);
+            }
             _ => self.events.push(event),
         }
     }
@@ -144,13 +139,11 @@ impl Devtools {
         dom.as_str().unwrap().to_owned()
     }
 
-    /// The page in a window of this size, in pixels, as a PNG.
-    pub fn screenshot(&mut self, width: usize, height: usize) -> Vec<u8> {
+    /// Gives the window this width, in pixels.
+    pub fn resize(&mut self, width: usize) {
         let window =
-            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+            json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", &window);
-        let picture = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
-        STANDARD.decode(picture["data"].as_str().unwrap()).unwrap()
     }
 
     /// The value of an expression in the page. The page's own rules do not stop it.
@@ -177,10 +170,8 @@ impl Devtools {
     pub fn prefer_dark(&mut self, is_dark: bool) {
         let value = if is_dark { "dark" } else { "light" };
         let feature = json!({ "name": "prefers-color-scheme", "value": value });
-        self.call(
-            "Emulation.setEmulatedMedia",
-            &json!({ "features": [feature] }),
-        );
+        let features = json!({ "features": [feature] });
+        self.call("Emulation.setEmulatedMedia", &features);
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{base, start};
+use super::{BOTH, base, of, start};
 use crate::mirror::cooldown::{changed, signed};
 use crate::support::origin::{Fault, Origin, Provider, asks};
 use crate::support::scene::Scene;
@@ -9,11 +9,7 @@ fn origin() -> (Origin, Scene) {
         .release(signed("1.0.0", 30))
         .release(signed("1.1.0", 9))
         .release(signed("1.2.0", 2));
-    let origin = Origin::of([demo]);
-    let scene = Scene::new();
-    let ca = origin.write_ca(&scene);
-    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
-    (origin, scene)
+    of([demo])
 }
 
 #[test]
@@ -23,14 +19,13 @@ fn young_versions_are_not_listed_and_not_served() {
     let base = base(&origin);
     for _ in 0..2 {
         let index = server.get(&format!("{base}/index.json"));
-        assert_eq!(index.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+        assert_eq!(index.text(), BOTH);
     }
     // The dates are requested once.
     assert_eq!(origin.count(asks("signature")), 3);
-    assert_eq!(server.get(&format!("{base}/1.2.0.json")).status, 404);
-    assert_eq!(server.get(&format!("{base}/1.1.0.json")).status, 200);
+    server.get(&format!("{base}/1.2.0.json")).is(404);
+    server.get(&format!("{base}/1.1.0.json")).is(200);
     assert_eq!(origin.count(asks("package")), 1);
-    server.stop();
 }
 
 /// The dates that the list was made from were not those of the release that is copied.
@@ -42,9 +37,8 @@ fn what_turns_out_to_be_young_is_not_served() {
     let index = server.get(&format!("{base}/index.json"));
     assert_eq!(index.text(), r#"{"versions":{"1.1.0":{}}}"#);
     origin.always(asks("document"), changed(1));
-    assert_eq!(server.get(&format!("{base}/1.1.0.json")).status, 404);
+    server.get(&format!("{base}/1.1.0.json")).is(404);
     assert_eq!(origin.count(asks("package")), 0);
-    server.stop();
 }
 
 #[test]
@@ -52,15 +46,13 @@ fn a_version_whose_date_cannot_be_read_is_not_listed() {
     let (origin, scene) = origin();
     origin.always(asks("signature acme/demo 1.1.0"), Fault::status(404));
     origin.always(asks("signature acme/demo 1.0.0"), Fault::wrong_bytes());
+    let index = format!("{}/index.json", base(&origin));
     let server = start(&scene, &origin, "--min-age 0d");
-    let listed = server.get(&format!("{}/index.json", base(&origin)));
-    assert!(listed.text().contains("1.1.0"));
-    server.stop();
+    server.get(&index).tells("1.1.0");
     let server = start(&scene, &origin, "--min-age 1d --max-age 0");
     for _ in 0..3 {
-        let listed = server.get(&format!("{}/index.json", base(&origin)));
-        assert_eq!(listed.text(), r#"{"versions":{"1.2.0":{}}}"#);
+        let listed = server.get(&index).text();
+        assert_eq!(listed, r#"{"versions":{"1.2.0":{}}}"#);
     }
     assert_eq!(origin.count(asks("signature")), 3);
-    server.stop();
 }

@@ -1,8 +1,7 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use super::{PLATFORMS, base, origin};
-use crate::serve::server::Server;
+use super::{BOTH, ONE, PLATFORMS, base, of, origin, start};
 use crate::serve::store_faults::{PATIENCE, SLACK};
 use crate::support::origin::{Fault, Origin, Provider, asks};
 use crate::support::scene::Scene;
@@ -12,13 +11,11 @@ const MANY: usize = 140;
 
 /// An origin with these providers, and a user who trusts its certificate. The store `other` has all their versions.
 fn mirrored(providers: usize) -> (Origin, Scene) {
-    let origin = Origin::of(Provider::many(providers, 2, &PLATFORMS[..1]));
-    let scene = Scene::new();
-    let ca = origin.write_ca(&scene);
-    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
-    let all = (0..providers).map(|number| format!("{}@>=1.0.0", address(&origin, number)));
-    let mirror = ["mirror", "--to", "oci-layout:other", "-q"].map(str::to_owned);
-    scene.tfoci(mirror.into_iter().chain(all)).succeeds();
+    let (origin, scene) = of(Provider::many(providers, 2, &PLATFORMS[..1]));
+    let all = (0..providers).map(|number| format!("{}@>=1.0.0 ", address(&origin, number)));
+    let mirror = "mirror --to oci-layout:other -q";
+    let all: String = all.collect();
+    scene.line(format!("{mirror} {all}")).succeeds();
     (origin, scene)
 }
 
@@ -31,12 +28,6 @@ fn copy(scene: &Scene, version: &str) {
     scene.line(format!("copy {version} -q {stores}")).succeeds();
 }
 
-fn serve(scene: &Scene, origin: &Origin, more: &str) -> Server {
-    let include = format!("{}/*/*", origin.host());
-    let own = format!("--from oci-layout:cache --fill --include {include}");
-    Server::plain(scene, format!("{own} {more}"))
-}
-
 pub fn an_origin_that_gives_no_list_leaves_what_the_store_has() {
     let faults = [Fault::Stall, Fault::Reset, Fault::too_many_requests("60")];
     let (origin, scene) = mirrored(faults.len());
@@ -45,7 +36,7 @@ pub fn an_origin_that_gives_no_list_leaves_what_the_store_has() {
         origin.always(asks(&format!("versions acme/p{number}")), fault);
         copy(&scene, &format!("{}@1.0.0", address(&origin, number)));
     }
-    let server = serve(&scene, &origin, "--max-age 1");
+    let server = start(&scene, &origin, "--max-age 1");
     let index = |number| format!("/mirror/{}/index.json", address(&origin, number));
     std::thread::scope(|scope| {
         for path in (0..count).map(index) {
@@ -53,7 +44,7 @@ pub fn an_origin_that_gives_no_list_leaves_what_the_store_has() {
             scope.spawn(move || {
                 let begun = Instant::now();
                 let reply = server.get(&path).is(200);
-                assert_eq!(reply.text(), r#"{"versions":{"1.0.0":{}}}"#);
+                assert_eq!(reply.text(), ONE);
                 let took = begun.elapsed();
                 assert!(took < PATIENCE + SLACK, "{path} took {took:?}");
             });
@@ -62,14 +53,12 @@ pub fn an_origin_that_gives_no_list_leaves_what_the_store_has() {
     // What is new in the store is listed meanwhile.
     for number in 0..count {
         copy(&scene, &format!("{}@1.1.0", address(&origin, number)));
-        let both = r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#;
         server.until(&index(number), |reply| {
             assert_eq!(reply.status, 200, "{}", reply.text());
-            reply.text() == both
+            reply.text() == BOTH
         });
     }
     server.logs("within 5 seconds");
-    server.stop();
 }
 
 /// Any number of requests may wait for an origin.
@@ -78,15 +67,12 @@ pub fn an_origin_that_gives_no_list_stops_no_first_reads() {
     let stored = address(&origin, 0);
     copy(&scene, &format!("{stored}@1.0.0"));
     origin.always(asks("versions"), Fault::Stall);
-    let server = serve(&scene, &origin, "");
+    let server = start(&scene, &origin, "");
     let (answered, answers) = mpsc::channel();
     std::thread::scope(|scope| {
         for number in 0..MANY {
             let (server, answered) = (&server, answered.clone());
-            let path = format!(
-                "/mirror/{}/index.json",
-                origin.address(&format!("made/up{number}"))
-            );
+            let path = format!("/mirror/{}/made/up{number}/index.json", origin.host());
             scope.spawn(move || {
                 let reply = server.get(&path);
                 let _sent = answered.send(());
@@ -98,19 +84,17 @@ pub fn an_origin_that_gives_no_list_stops_no_first_reads() {
         server.get(&format!("/mirror/{stored}/index.json")).is(200);
     });
     server.logs("too many requests");
-    server.stop();
 }
 
 /// Some origins always need longer than a list of the store waits.
 pub fn a_list_that_comes_late_serves_the_next_request() {
     let (origin, scene) = origin();
     origin.latency(asks("versions"), Duration::from_secs(6));
-    let server = serve(&scene, &origin, "");
+    let server = start(&scene, &origin, "");
     let index = format!("{}/index.json", base(&origin));
     server.get(&index).is(503);
     server.logs("within 5 seconds");
     let late = server.until(&index, |reply| reply.status == 200);
-    assert_eq!(late.text(), r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#);
+    assert_eq!(late.text(), BOTH);
     assert_eq!(origin.count(asks("versions")), 1);
-    server.stop();
 }

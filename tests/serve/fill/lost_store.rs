@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::{PLATFORMS, base, origin, start};
-use crate::serve::http::Reply;
+use crate::serve::store_faults::{is_fresh, never_404};
 use crate::support::release::sha256;
 
 pub fn a_filled_store_that_is_away_is_not_begun_again() {
@@ -18,7 +18,6 @@ pub fn a_filled_store_that_is_away_is_not_begun_again() {
         if is_empty {
             fs::create_dir(&store).unwrap();
         }
-        let never_404 = |reply: &Reply| assert!(matches!(reply.status, 200 | 503), "{reply:?}");
         // First the last list, then none.
         let stale = server.until(&index, |reply| {
             never_404(reply);
@@ -31,18 +30,13 @@ pub fn a_filled_store_that_is_away_is_not_begun_again() {
             reply.status == 503
         });
         server.get(&new).is(503);
-        let ready = server.get("/readyz").is(200);
-        assert!(ready.text().contains("failed"));
+        server.get("/readyz").is(200).tells("failed");
         // Nothing is written below the place of the disk.
         let written = fs::read_dir(&store).map(Iterator::count).ok();
         assert_eq!(written, is_empty.then_some(0));
         fs::rename(&away, &store).unwrap();
-        server.until(&index, |reply| {
-            never_404(reply);
-            reply.status == 200 && reply.header("warning").is_none()
-        });
+        server.until(&index, is_fresh);
         server.get(&new).is(200);
-        server.stop();
     }
 }
 
@@ -65,9 +59,8 @@ fn a_version_that_the_store_lost_after_its_fill_is_mirrored_again() {
     // The server then notices that the tag is gone.
     server.get(&format!("{base}/{url}")).is(502);
     server.until(&version, |reply| {
-        assert!(matches!(reply.status, 200 | 503), "{reply:?}");
+        never_404(reply);
         reply.status == 200
     });
     server.get(&format!("{base}/{url}")).is(200);
-    server.stop();
 }

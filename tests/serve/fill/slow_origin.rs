@@ -2,51 +2,45 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::{PLATFORMS, base, origin, start};
-use crate::support::origin::{Fault, Origin, Provider, asks};
-use crate::support::scene::Scene;
+use super::{BOTH, PLATFORMS, base, of, origin, start};
+use crate::serve::stores::pinned;
+use crate::support::origin::{Fault, Provider, asks};
 use crate::support::server::gate::Gate;
 use crate::support::signer::Signer;
 use crate::support::wait::wait;
 
 /// Each is of another provider, since the layout of a provider has one writer.
-const SLOW: [&str; 10] = [
-    "acme/p0", "acme/p1", "acme/p2", "acme/p3", "acme/p4", "acme/p5", "acme/p6", "acme/p7",
-    "acme/p8", "acme/p9",
-];
+const SLOW: usize = 10;
 /// The versions that are mirrored at once.
 const PLACES: usize = 8;
 
 #[test]
 fn versions_wait_for_a_place() {
-    let slow = Origin::of(Provider::many(SLOW.len(), 1, &PLATFORMS));
-    let scene = Scene::new();
-    let ca = slow.write_ca(&scene);
-    let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
+    let (slow, scene) = of(Provider::many(SLOW, 1, &PLATFORMS));
     let gate = Gate::default();
     slow.always(asks("package"), gate.holds("packages"));
     let server = start(&scene, &slow, "");
-    let path = |provider| format!("/mirror/{}/1.0.0.json", slow.address(provider));
-    let asking = SLOW.map(|provider| {
+    let base = |number| format!("/mirror/{}/acme/p{number}", slow.host());
+    let path = |number: usize| format!("{}/1.0.0.json", base(number));
+    let ask = |number| {
         let mut client = server.connect();
-        client.request("GET", &path(provider), &[]);
+        client.request("GET", &path(number), &[]);
         client
-    });
-    let is_begun = |provider: &&str| slow.count(asks(&format!("package {provider}"))) > 0;
-    let begun = || SLOW.into_iter().filter(is_begun).count();
+    };
+    let asking: Vec<_> = (0..SLOW).map(ask).collect();
+    let is_begun = |number: &usize| slow.count(asks(&format!("package acme/p{number}"))) > 0;
+    let begun = || (0..SLOW).filter(is_begun).count();
     wait(|| begun() == PLACES, || server.log());
     // What the store has, and what it is asked for, does not wait.
-    let index = format!("/mirror/{}/index.json", slow.address(SLOW[9]));
-    server.get(&index).is(200);
+    server.get(&format!("{}/index.json", base(9))).is(200);
     assert_eq!(begun(), PLACES);
     // Those in the queue follow, although their clients are gone.
     drop(asking);
     gate.open("packages");
-    wait(|| begun() == SLOW.len(), || server.log());
-    for provider in SLOW {
-        server.until(&path(provider), |reply| reply.status == 200);
+    wait(|| begun() == SLOW, || server.log());
+    for number in 0..SLOW {
+        server.until(&path(number), |reply| reply.status == 200);
     }
-    server.stop();
 }
 
 /// A fill changes nothing at the origin, so its list is not asked for again.
@@ -55,20 +49,16 @@ pub fn a_filled_version_is_served_although_its_origin_lists_slowly() {
     origin.latency(asks("versions"), Duration::from_millis(3_500));
     let server = start(&scene, &origin, "");
     let index = format!("{}/index.json", base(&origin));
-    let both = r#"{"versions":{"1.0.0":{},"1.1.0":{}}}"#;
-    assert_eq!(server.get(&index).is(200).text(), both);
+    assert_eq!(server.get(&index).is(200).text(), BOTH);
     for version in ["1.0.0", "1.1.0"] {
         let path = format!("{}/{version}.json", base(&origin));
         server.get(&path).is(200);
         let again = server.get(&index).is(200);
-        assert_eq!(
-            (again.text().as_str(), again.header("warning")),
-            (both, None)
-        );
+        assert_eq!(again.header("warning"), None);
+        assert_eq!(again.text(), BOTH);
     }
     // One for the list, and one for each version that is mirrored.
     assert_eq!(origin.count(asks("versions")), 3);
-    server.stop();
 }
 
 /// What the trust file says when the origin answers counts, and not what it said when a client asked.
@@ -78,8 +68,7 @@ fn a_refusal_does_not_outlast_the_trust_file_that_it_is_by() {
     let gate = Gate::default();
     origin.always(asks("document"), gate.holds("document"));
     let trust = |signer: &Signer| {
-        let key = signer.fingerprint();
-        let entry = format!("[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"{key}\"]\n");
+        let entry = pinned("*/*/*", &signer.fingerprint());
         scene.write("trust.toml", entry);
     };
     trust(Signer::stranger());
@@ -94,7 +83,6 @@ fn a_refusal_does_not_outlast_the_trust_file_that_it_is_by() {
     gate.open("document");
     server.logs("not pinned");
     server.until(&path, |reply| reply.status == 200);
-    server.stop();
 }
 
 pub fn a_version_that_is_still_being_mirrored_is_answered_later() {
@@ -106,7 +94,6 @@ pub fn a_version_that_is_still_being_mirrored_is_answered_later() {
     server.get(&path).is(503);
     gate.open("packages");
     server.until(&path, |reply| reply.status == 200);
-    server.stop();
 }
 
 #[test]

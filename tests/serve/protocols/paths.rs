@@ -1,5 +1,5 @@
 use super::{MIRROR, REGISTRY, Served};
-use crate::serve::stores::{DEMO, package};
+use crate::serve::stores::{DEMO, HOST, INDEX, package};
 
 pub fn all(served: &Served) {
     spellings(served);
@@ -9,10 +9,8 @@ pub fn all(served: &Served) {
 /// A path is first split at `/` and then decoded, and `+` is a plus sign.
 fn spellings(served: &Served) {
     let same = |paths: &[String]| {
-        let bodies: Vec<Vec<u8>> = paths
-            .iter()
-            .map(|path| served.server.get(path).is(200).body)
-            .collect();
+        let bodies = paths.iter().map(|path| served.server.get(path).is(200));
+        let bodies: Vec<Vec<u8>> = bodies.map(|reply| reply.body).collect();
         assert!(bodies.windows(2).all(|two| two[0] == two[1]), "{paths:?}");
     };
     for (plus, encoded) in [("+", "%2B"), ("+", "%2b")] {
@@ -25,82 +23,63 @@ fn spellings(served: &Served) {
         both(&|plus| format!("{REGISTRY}/{}/{}", version(plus), name(plus)));
     }
     same(&[
-        format!("{MIRROR}/index.json"),
-        "/mirror/registry.acme.test/acme/%64emo/index.json".to_owned(),
+        INDEX.to_owned(),
+        INDEX.replace("demo", "%64emo"),
         "/mirror/REGISTRY.acme.test/Acme/Demo/index.json".to_owned(),
-        format!("{MIRROR}/index.json?query=is-ignored"),
+        format!("{INDEX}?query=is-ignored"),
     ]);
 }
 
+/// An encoded slash starts no segment, and `.` and `..` are none.
+const BAD: &str = "/mirror/HOST/acme/demo%2findex.json
+/mirror/HOST/acme/demo%5cindex.json/x
+/v1/providers/acme%2Fdemo/versions
+/mirror/HOST/acme/demo/../demo/index.json
+/mirror/HOST/acme/demo/./index.json
+/mirror/HOST/acme/demo/%2e%2e/demo/index.json
+/mirror/HOST/acme/%2E/index.json
+/mirror/HOST//acme/demo/index.json
+//mirror/HOST/acme/demo/index.json
+/mirror/HOST/acme/demo/%00.json
+/mirror/HOST/acme/demo/%0a.json
+/mirror/HOST/acme/demo/%ff.json
+/mirrors/a//b
+/../mirrors
+/%00
+/mirror//";
+
+/// A space is not a plus sign, paths are decoded once, and other spellings of a version are not found.
+const ABSENT: &str = "/mirror/HOST/acme/demo/1.2.0%20build.5.json
+/mirror/HOST/acme/demo/1.2.0%252Bbuild.5.json
+/mirror/HOST/acme/demo/1.0.json
+/mirror/HOST/acme/demo/v1.0.0.json
+/mirror/HOST/acme/demo/01.0.0.json
+/mirror/HOST/acme/demo/99999999999999999999.0.0.json
+/mirror/HOST/acme/demo/1.0.0.json.json
+/mirror/HOST/acme/terraform-x/index.json
+/mirror/HOST/-/demo/index.json
+/mirror/HOST/acme/demo
+/mirror/a_b/acme/demo/index.json
+/mirror/HOST:99999/acme/demo/index.json
+/mirror/HOST/acme/demo/x.zip
+/mirror/HOST_8443/acme/demo/index.json
+/mirrors/
+/mirror
+/mirror/
+/v1/
+/v1/providers/
+/v1/providers/acme/demo
+/v1/providers/acme/demo/1.0.0/download/linux
+/signed/x/y/index.json";
+
 fn malformed(served: &Served) {
-    for (path, status) in [
-        // An encoded slash starts no segment.
-        ("/mirror/registry.acme.test/acme/demo%2findex.json", 400),
-        ("/mirror/registry.acme.test/acme/demo%5cindex.json/x", 400),
-        ("/v1/providers/acme%2Fdemo/versions", 400),
-        (
-            "/mirror/registry.acme.test/acme/demo/../demo/index.json",
-            400,
-        ),
-        ("/mirror/registry.acme.test/acme/demo/./index.json", 400),
-        (
-            "/mirror/registry.acme.test/acme/demo/%2e%2e/demo/index.json",
-            400,
-        ),
-        ("/mirror/registry.acme.test/acme/%2E/index.json", 400),
-        ("/mirror/registry.acme.test//acme/demo/index.json", 400),
-        ("//mirror/registry.acme.test/acme/demo/index.json", 400),
-        ("/mirror/registry.acme.test/acme/demo/%00.json", 400),
-        ("/mirror/registry.acme.test/acme/demo/%0a.json", 400),
-        ("/mirror/registry.acme.test/acme/demo/%ff.json", 400),
-        // A space is not a plus sign.
-        (
-            "/mirror/registry.acme.test/acme/demo/1.2.0%20build.5.json",
-            404,
-        ),
-        // Decoded once.
-        (
-            "/mirror/registry.acme.test/acme/demo/1.2.0%252Bbuild.5.json",
-            404,
-        ),
-        // Other spellings of a version are not found.
-        ("/mirror/registry.acme.test/acme/demo/1.0.json", 404),
-        ("/mirror/registry.acme.test/acme/demo/v1.0.0.json", 404),
-        ("/mirror/registry.acme.test/acme/demo/01.0.0.json", 404),
-        (
-            "/mirror/registry.acme.test/acme/demo/99999999999999999999.0.0.json",
-            404,
-        ),
-        ("/mirror/registry.acme.test/acme/demo/1.0.0.json.json", 404),
-        (
-            "/mirror/registry.acme.test/acme/terraform-x/index.json",
-            404,
-        ),
-        ("/mirror/registry.acme.test/-/demo/index.json", 404),
-        ("/mirror/registry.acme.test/acme/demo", 404),
-        ("/mirror/a_b/acme/demo/index.json", 404),
-        ("/mirror/registry.acme.test:99999/acme/demo/index.json", 404),
-        ("/mirror/registry.acme.test/acme/demo/x.zip", 404),
-        ("/mirror/registry.acme.test_8443/acme/demo/index.json", 404),
-        ("/mirrors/", 404),
-        ("/mirrors/a//b", 400),
-        ("/../mirrors", 400),
-        ("/%00", 400),
-        ("/mirror", 404),
-        ("/mirror/", 404),
-        ("/mirror//", 400),
-        ("/v1/", 404),
-        ("/v1/providers/", 404),
-        ("/v1/providers/acme/demo", 404),
-        ("/v1/providers/acme/demo/1.0.0/download/linux", 404),
-        ("/signed/x/y/index.json", 404),
-    ] {
-        served.server.get(path).is(status);
+    for (paths, status) in [(BAD, 400), (ABSENT, 404)] {
+        for path in paths.replace("HOST", HOST).lines() {
+            let reply = served.server.get(path);
+            assert_eq!(reply.status, status, "{path}: {}", reply.text());
+        }
     }
-    let long = format!(
-        "/mirror/registry.acme.test/acme/{}/index.json",
-        "x".repeat(5_000)
-    );
+    let long = INDEX.replace("demo", &"x".repeat(5_000));
     served.server.get(&long).is(400);
     // A target that is not a path.
     for target in ["*", "registry.acme.test:443"] {
@@ -108,6 +87,6 @@ fn malformed(served: &Served) {
         assert!((400..500).contains(&reply.status), "{target}: {reply:?}");
     }
     // The path of an absolute URL, as a proxy sends it, is used.
-    let whole = format!("http://server.test{MIRROR}/index.json");
+    let whole = format!("http://server.test{INDEX}");
     served.server.get(&whole).is(200);
 }
