@@ -104,10 +104,17 @@ impl Case {
 
 /// A store with a signed release in which a case was applied.
 fn altered(case: &Case) -> Author {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     case.apply(&author.repository(""));
     author
+}
+
+/// A registry with that release, and the words that name it as a store.
+fn imported(author: &Author) -> (Registry, String) {
+    let registry = Registry::plain();
+    import(&author.repository(""), &registry, "acme/demo");
+    let store = format!("{}/{{namespace}}/{{type}}", registry.host());
+    (registry, format!("{store} --plain-http 127.0.0.1"))
 }
 
 const PINNED: &str = "--key acme.asc --require-pinned";
@@ -125,12 +132,8 @@ fn duplicate_members_at_every_level_are_refused_by_every_command() {
             assert!(!author.scene.path("out/registry.opentofu.org").exists());
             let copied = run(&format!("copy --to oci-layout:other {more}"));
             case.refuses(copied).without_result();
-            assert!(
-                !author
-                    .scene
-                    .path("other/registry.opentofu.org/acme/demo/index.json")
-                    .exists()
-            );
+            let index = "other/registry.opentofu.org/acme/demo/index.json";
+            assert!(!author.scene.path(index).exists());
         }
     }
 }
@@ -138,18 +141,14 @@ fn duplicate_members_at_every_level_are_refused_by_every_command() {
 /// A merge would carry over the index entries, with their duplicate members.
 #[test]
 fn an_index_with_a_duplicate_member_is_not_merged() {
-    for case in CASES
-        .iter()
-        .filter(|case| matches!(case.level, Level::Index))
-    {
-        let author = Author::new();
-        author.with_release_in_place();
+    let of_index = |case: &&Case| matches!(case.level, Level::Index);
+    for case in CASES.iter().filter(of_index) {
+        let author = Author::with_release();
         author.push("--platform linux_amd64").succeeds();
         author.push("--platform darwin_arm64").succeeds();
         case.apply(&author.repository(""));
-        let before = author.tree();
-        case.refuses(author.push("").without_result());
-        assert_eq!(author.tree(), before);
+        let refused = author.untouched(|| author.push(""));
+        case.refuses(refused.without_result());
         author.push("--existing replace").succeeds();
         assert_eq!(author.installs().len(), 2);
     }
@@ -159,16 +158,13 @@ fn an_index_with_a_duplicate_member_is_not_merged() {
 fn registries_are_read_like_layouts() {
     for case in CASES {
         let author = altered(case);
-        let registry = Registry::plain();
-        import(&author.repository(""), &registry, "acme/demo");
-        let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-        let arguments =
-            format!("copy acme/demo --plain-http 127.0.0.1 --from {from} --to oci-layout:other");
-        case.refuses(author.line(format!("{arguments} {PINNED}")));
-        let push = "push dist --provider acme/demo --plain-http 127.0.0.1 --key acme.asc";
+        let (registry, store) = imported(&author);
+        let copy = format!("copy acme/demo --to oci-layout:other {PINNED}");
+        case.refuses(author.line(format!("{copy} --from {store}")));
+        let push = "push dist --provider acme/demo --key acme.asc";
         if matches!(case.level, Level::Index) {
             let tags = registry.tags("acme/demo");
-            case.refuses(author.line(format!("{push} --to {from}")));
+            case.refuses(author.line(format!("{push} --to {store}")));
             assert_eq!(registry.tags("acme/demo"), tags);
         }
     }
@@ -176,8 +172,7 @@ fn registries_are_read_like_layouts() {
 
 #[test]
 fn a_layout_index_with_a_duplicate_member_is_refused() {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     let path = author.repository("index.json");
     let text = std::fs::read_to_string(&path).unwrap();
     let altered = text.replacen(r#""digest""#, r#""DIGEST":"sha256:00","digest""#, 1);
@@ -192,27 +187,19 @@ fn a_layout_index_with_a_duplicate_member_is_refused() {
 #[test]
 fn a_list_of_tags_with_a_duplicate_member_is_refused() {
     use crate::support::registry::{Fault, matching};
-    let author = Author::new();
-    author.with_pushed();
-    let registry = Registry::plain();
-    import(&author.repository(""), &registry, "acme/demo");
+    let author = Author::pushed();
+    let (registry, store) = imported(&author);
     let body = r#"{"name":"acme/demo","tags":["1.0.0"],"TAGS":["2.0.0"]}"#;
     registry.always(matching("GET", "/tags/list"), Fault::body(body));
-    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let run = author
-        .line(format!(
-            "versions acme/demo --plain-http 127.0.0.1 --from {from}"
-        ))
-        .exits(3)
-        .without_result();
-    run.says("error registry.opentofu.org/acme/demo expected tags received tags TAGS");
+    let run = author.line(format!("versions acme/demo --from {store}"));
+    let facts = "error registry.opentofu.org/acme/demo expected tags received tags TAGS";
+    run.exits(3).without_result().says(facts);
 }
 
 /// A single member in another letter case means the same to all readers in Go. It is accepted with a note.
 #[test]
 fn one_member_in_another_letter_case_is_accepted_with_a_note() {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     rewrite(
         &author.repository(""),
         |text, _| text.replacen("\"layers\"", "\"LAYERS\"", 1),

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::schema::follows;
 use crate::support::scene::Scene;
 
+const CHECK: &str = "cli-config --check --cli-config c.tfrc --format json";
 const MIRROR: &str = "filesystem_mirror { path = \"mirror\" }";
 const REGISTRY: &str =
     "oci_mirror { repository_template = \"known.example/${hostname}/${namespace}/${type}\" }";
@@ -16,19 +17,16 @@ fn codes(text: &str) -> Vec<String> {
     scene.write("mirror/file", "");
     scene.write("mirror/b.example/acme/demo/index.json", "{}");
     scene.write("c.tfrc", text);
-    let check = "cli-config --check --cli-config c.tfrc --format json";
-    let run = scene.tfoci(check.split(' '));
+    let run = scene.line(CHECK);
     assert!(!run.stdout.contains("secret"), "{}", run.stdout);
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = run.json();
     follows("cli-config", &document);
     follows("doctor", &document);
     let findings = document["findings"].as_array().unwrap();
     let is_error = findings.iter().any(|one| one["severity"] == "error");
     assert_eq!(run.status, Some(i32::from(is_error)), "{text}");
-    let codes = findings
-        .iter()
-        .map(|one| one["code"].as_str().unwrap().to_owned());
-    codes.collect()
+    let code = |one: &Value| one["code"].as_str().unwrap().to_owned();
+    findings.iter().map(code).collect()
 }
 
 /// A configuration with these methods.
@@ -38,69 +36,44 @@ fn methods(methods: &str) -> String {
 
 #[test]
 fn every_trap_has_its_code() {
-    for (text, code) in [
-        (format!("{REGISTRY}\ndirect {{}}"), "methods-overlap"),
-        (
-            "network_mirror { url = \"https://m.example/v1/\" include = [\"acme/*\"] }\ndirect {}"
-                .to_owned(),
-            "methods-overlap",
-        ),
-        (
-            "network_mirror { url = \"https://m.example/v1/\" include = [] }\ndirect {}".to_owned(),
-            "methods-overlap",
-        ),
-        (REGISTRY.replace("/${namespace}", ""), "template-refused"),
-        (REGISTRY.replace("type", "host"), "template-refused"),
-        (REGISTRY.replace("${", "{"), "template-refused"),
-        ("filesystem_mirror {}".to_owned(), "block-ignored"),
-        ("network_mirror { url = \"\" }".to_owned(), "block-ignored"),
-        // A block that clients ignore overlaps with no other.
-        (
-            "network_mirror { url = \"http://m.example/\" }\ndirect {}".to_owned(),
-            "mirror-url",
-        ),
-        (
-            "network_mirror { url = \"https://m.example/v1\" }".to_owned(),
-            "mirror-url",
-        ),
-        (
-            "network_mirror { url = \"https://m.example/v1/ \" }".to_owned(),
-            "mirror-url",
-        ),
-        ("oci_mirrors {}".to_owned(), "block-ignored"),
-        (
-            "dev_overrides {\n \"acme/demo\" = \"/src/demo\"\n}\ndirect {}".to_owned(),
-            "dev-overrides",
-        ),
-        (MIRROR.replace("mirror\"", "none\""), "directory-missing"),
-        (
-            MIRROR.replace("mirror\"", "mirror/file\""),
-            "directory-missing",
-        ),
-        (
-            "direct { exlude = [\"acme/*\"] }".to_owned(),
-            "block-ignored",
-        ),
-        // `oci_mirror` has no setting for retries.
-        (
-            REGISTRY.replace(" }", "\n download_retry_count = 3\n}"),
-            "block-ignored",
-        ),
-        (
-            "direct {}\ninclude = [\"acme/*\"]".to_owned(),
-            "block-ignored",
-        ),
-    ] {
+    // A block that clients ignore overlaps with no other, and `oci_mirror` has no setting for retries.
+    for line in r#"
+methods-overlap: network_mirror { url = "https://m.example/v1/" include = ["acme/*"] };direct {}
+methods-overlap: network_mirror { url = "https://m.example/v1/" include = [] };direct {}
+methods-overlap: REGISTRY;direct {}
+block-ignored: filesystem_mirror {}
+block-ignored: network_mirror { url = "" }
+mirror-url: network_mirror { url = "http://m.example/" };direct {}
+mirror-url: network_mirror { url = "https://m.example/v1" }
+mirror-url: network_mirror { url = "https://m.example/v1/ " }
+block-ignored: oci_mirrors {}
+dev-overrides: dev_overrides {; "acme/demo" = "/src/demo";};direct {}
+directory-missing: filesystem_mirror { path = "none" }
+directory-missing: filesystem_mirror { path = "mirror/file" }
+block-ignored: direct { exlude = ["acme/*"] }
+block-ignored: direct {};include = ["acme/*"]"#
+        .trim()
+        .lines()
+    {
+        let (code, text) = line.split_once(": ").unwrap();
+        let text = text.replace(';', "\n").replace("REGISTRY", REGISTRY);
         assert_eq!(codes(&methods(&text)), [code], "{text}");
     }
+    for (from, to, code) in [
+        ("/${namespace}", "", "template-refused"),
+        ("type", "host", "template-refused"),
+        ("${", "{", "template-refused"),
+        (" }", "\n download_retry_count = 3\n}", "block-ignored"),
+    ] {
+        let text = REGISTRY.replace(from, to);
+        assert_eq!(codes(&methods(&text)), [code], "{text}");
+    }
+    let cache = "plugin_cache_dir = \"./mirror\"\n".to_owned();
     for (text, code) in [
         ("provider_instalation {\n direct {}\n}\n", "block-ignored"),
         ("plugin_cache_dir = \"none/cache\"\n", "directory-missing"),
         ("plugin_cache_dirr = \"mirror\"\n", "block-ignored"),
-        (
-            "plugin_cache_dir = \"mirror\"\nprovider_installation {\n filesystem_mirror { path = \"./mirror\" }\n}\n",
-            "cache-is-mirror",
-        ),
+        (&(cache + &methods(MIRROR)), "cache-is-mirror"),
         ("\u{feff}disable_checkpoint = true\n", "byte-order-mark"),
     ] {
         assert_eq!(codes(text), [code], "{text}");
@@ -149,11 +122,9 @@ fn refused_configurations_are_errors() {
 fn the_file_is_the_one_that_the_client_uses() {
     let scene = Scene::new();
     let place = |scene: &Scene, client: &str, step: &str| {
-        let run = scene
-            .tfoci(["cli-config", "--check", "--client", client])
-            .succeeds();
-        let mut lines = run.stdout.lines();
-        let line = lines.find(|line| line.contains(step)).unwrap();
+        let run = scene.line(format!("cli-config --check --client {client}"));
+        let said = run.succeeds().stdout;
+        let line = said.lines().find(|line| line.contains(step)).unwrap();
         line.split_whitespace().nth(2).unwrap().to_owned()
     };
     let file = |scene: &Scene, client: &str| place(scene, client, " configuration ");
@@ -182,19 +153,17 @@ fn the_block_that_is_printed_has_no_findings() {
     let scene = Scene::new();
     scene.write("providers/file", "");
     for arguments in [
-        ["--from", "known.example/${hostname}/${namespace}/${type}"],
-        ["--into", "providers"],
-        ["--url", "https://mirror.example/v1/"],
+        "--from known.example/${hostname}/${namespace}/${type}",
+        "--into providers",
+        "--url https://mirror.example/v1/",
     ] {
-        for pattern in [[].as_slice(), &["a.example/*/*"]] {
-            let print = ["cli-config"].iter().chain(&arguments).chain(pattern);
-            let block = scene.tfoci(print).succeeds().stdout;
+        for pattern in ["", "a.example/*/*"] {
+            let print = format!("cli-config {arguments} {pattern}");
+            let block = scene.line(print).succeeds().stdout;
             let root = scene.path("").display().to_string();
             let block = block.replace("[TMP]", root.trim_end_matches('/'));
             scene.write("c.tfrc", &block);
-            let check = "cli-config --check --cli-config c.tfrc --format json";
-            let run = scene.tfoci(check.split(' ')).succeeds();
-            let document: Value = serde_json::from_str(&run.stdout).unwrap();
+            let document = scene.line(CHECK).succeeds().json();
             assert_eq!(document["findings"], serde_json::json!([]), "{block}");
         }
     }

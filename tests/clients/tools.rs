@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{blob, run};
-use crate::install::{DEMO, Facts, sha256, steady, with_demo};
+use crate::install::{DEMO, Facts, sha256, with_demo};
 use crate::support::programs::has;
 use crate::support::scene::{Run, Scene};
 
@@ -42,25 +42,15 @@ fn skopeo_copies_one_platform_with_its_zip() {
         return;
     }
     let (scene, _) = pushed();
-    let at = format!("oci:{REPOSITORY}:1.0.0");
-    in_scene(
-        &scene,
-        "skopeo",
-        &format!(
-            "--override-os windows --override-arch arm64 copy --insecure-policy {at} dir:copy"
-        ),
-    );
+    let windows = "--override-os windows --override-arch arm64";
+    let copy = format!("copy --insecure-policy oci:{REPOSITORY}:1.0.0 dir:copy");
+    in_scene(&scene, "skopeo", &format!("{windows} {copy}"));
     let Facts { zh, .. } = Facts::of_demo(&scene, "windows_arm64");
-    let hex = &zh["zh:".len()..];
-    assert_eq!(
-        sha256(&fs::read(scene.path("copy").join(hex)).unwrap()),
-        hex
-    );
+    let copied = fs::read(scene.path("copy").join(&zh["zh:".len()..]));
+    assert_eq!(format!("zh:{}", sha256(&copied.unwrap())), zh);
     let manifest = fs::read(scene.path("copy/manifest.json")).unwrap();
-    assert_eq!(
-        blob(&scene, &format!("sha256:{}", sha256(&manifest))),
-        manifest
-    );
+    let digest = format!("sha256:{}", sha256(&manifest));
+    assert_eq!(blob(&scene, &digest), manifest);
 }
 
 #[test]
@@ -69,42 +59,25 @@ fn oras_reads_and_copies_the_artifact_and_its_evidence() {
         return;
     }
     let (scene, digest) = pushed();
-    let at = |tag: &str| format!("{REPOSITORY}:{tag}");
-    let raw = in_scene(
-        &scene,
-        "oras",
-        &format!("manifest fetch --oci-layout {}", at("1.0.0")),
-    )
-    .stdout;
+    let fetch = format!("manifest fetch --oci-layout {REPOSITORY}:1.0.0");
+    let raw = in_scene(&scene, "oras", &fetch).stdout;
     assert_eq!(raw.as_bytes(), blob(&scene, &digest));
     for tag in ["1.0.0", "evidence-1.0.0"] {
-        let to = format!("copy:{tag}");
-        in_scene(
-            &scene,
-            "oras",
-            &format!("cp --from-oci-layout {} --to-oci-layout {to}", at(tag)),
-        );
+        let from = format!("--from-oci-layout {REPOSITORY}:{tag}");
+        let copy = format!("cp {from} --to-oci-layout copy:{tag}");
+        in_scene(&scene, "oras", &copy);
     }
-    let inspect = |from: &str, more: &[&str]| {
-        let run = scene.line(format!(
-            "inspect example.com/acme/demo@1.0.0 --from {from} {}",
-            more.join(" ")
-        ));
-        run.succeeds().stdout.replace(from, "[STORE]")
+    let inspect = |from: &str| {
+        let inspect = format!("inspect {DEMO}@1.0.0 --exact-repository --from {from}");
+        let run = scene.line(inspect).succeeds();
+        run.stdout.replace(from, "[STORE]")
     };
-    let (copy, store) = ("oci-layout:copy", format!("oci-layout:{REPOSITORY}"));
-    assert_eq!(
-        inspect(copy, &["--exact-repository"]),
-        inspect(&store, &["--exact-repository"])
-    );
+    let copy = "oci-layout:copy";
+    assert_eq!(inspect(copy), inspect(&format!("oci-layout:{REPOSITORY}")));
 
-    let installed = scene.line(format!("install {DEMO} --from {copy} --exact-repository --into mirror --platform all --key acme.asc --require-pinned")).succeeds();
+    let installed = scene.line(format!("install {DEMO} --from {copy} --exact-repository --into mirror --platform all --key acme.asc --require-pinned"));
     let summary = "\n Installed 1 version, 2 packages (";
-    assert!(
-        steady(&installed.stderr).contains(summary),
-        "{}",
-        installed.stderr
-    );
+    installed.succeeds().tells(summary);
 }
 
 #[test]
@@ -120,31 +93,16 @@ fn artifacts_made_by_oras_are_read_and_installed() {
         let (at, file) = (layout(platform), format!("{}:archive/zip", zip(platform)));
         let of = platform.replace('_', "/");
         let kind = "application/vnd.opentofu.provider-target";
-        let arguments = [
-            "push",
-            "--oci-layout",
-            &at,
-            "--artifact-type",
-            kind,
-            "--artifact-platform",
-            &of,
-            &file,
-        ];
-        run(&scene, &folder, "oras", arguments).succeeds();
+        let push = format!("push --oci-layout {at} --artifact-type {kind}");
+        let push = format!("{push} --artifact-platform {of} {file}");
+        run(&scene, &folder, "oras", push.split(' ')).succeeds();
     }
     let kind = "application/vnd.opentofu.provider";
-    let at = layout("1.0.0");
-    in_scene(
-        &scene,
-        "oras",
-        &format!(
-            "manifest index create --oci-layout {at} --artifact-type {kind} linux_amd64 windows_arm64"
-        ),
-    );
+    let create = format!("manifest index create --oci-layout {}", layout("1.0.0"));
+    let create = format!("{create} --artifact-type {kind} linux_amd64 windows_arm64");
+    in_scene(&scene, "oras", &create);
     let installed = scene.line(format!("install {DEMO} --from oci-layout:theirs --exact-repository --into mirror --platform windows_arm64 -v")).succeeds();
     let Facts { zh, size, .. } = Facts::of_demo(&scene, "windows_arm64");
-    let line =
-        format!("    Copied example.com/acme/demo 1.0.0 windows_arm64   {size} B   unverified\n");
-    assert!(installed.stderr.contains(&line), "{}", installed.stderr);
-    assert!(installed.stderr.contains(&zh), "{}", installed.stderr);
+    let line = format!("    Copied {DEMO} 1.0.0 windows_arm64   {size} B   unverified\n");
+    installed.tells(line).tells(zh);
 }

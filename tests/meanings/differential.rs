@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tfoci::platform::Platform;
 
-use super::tree::{Dice, Swaps, Tree};
-use crate::clients::run;
+use super::tree::{Swaps, Tree};
+use crate::clients::{requiring, run};
 use crate::support::author::{Author, REPOSITORY};
+use crate::support::dice::Dice;
 use crate::support::layout::{Parts, blob, digest};
 use crate::support::programs::has;
 use crate::support::registry::content::Manifest;
@@ -50,58 +51,36 @@ fn here() -> String {
 
 impl ArtifactScene {
     fn new() -> Self {
-        let author = Author::new();
-        let other = if here() == "plan9_386" {
-            "plan9_arm"
-        } else {
-            "plan9_386"
-        };
-        let release = ReleaseFolder::new("demo", "1.0.0")
-            .platform(&here())
-            .platform(other);
-        release.write(&author.scene.path("dist"));
+        let release = ReleaseFolder::new("demo", "1.0.0").platform(&here());
+        let author = Author::of(release.platform("plan9_mips"));
         author.push("").succeeds();
         let repository = author.repository("");
         let index = fs::read_to_string(author.blob(&author.tagged("1.0.0").unwrap())).unwrap();
         let document: Value = serde_json::from_str(&index).unwrap();
         let entries = document["manifests"].as_array().unwrap();
-        let is_here = |entry: &&Value| {
-            let platform = &entry["platform"];
-            format!(
-                "{}_{}",
-                platform["os"].as_str().unwrap(),
-                platform["architecture"].as_str().unwrap()
-            ) == here()
-        };
         let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let path = |digest: &str| repository.join("blobs").join(digest.replace(':', "/"));
-        let ours = text(&entries.iter().find(is_here).unwrap()["digest"]);
-        let theirs = text(&entries.iter().find(|entry| !is_here(entry)).unwrap()["digest"]);
-        let manifest = fs::read_to_string(path(&ours)).unwrap();
-        let other = fs::read_to_string(path(&theirs)).unwrap();
-        let layer = |manifest: &str| {
-            let manifest: Value = serde_json::from_str(manifest).unwrap();
-            let layer = &manifest["layers"][0];
-            (text(&layer["digest"]), layer["size"].to_string())
+        let of = |is_ours: bool| {
+            let is_it = |entry: &&Value| (entry["platform"]["os"] != "plan9") == is_ours;
+            let entry = entries.iter().find(is_it).unwrap();
+            let manifest = fs::read_to_string(author.described(entry)).unwrap();
+            (text(&entry["digest"]), manifest)
         };
-        let ((zip, size), evil) = (layer(&manifest), Parts::good().package);
+        let ((ours, manifest), (theirs, other)) = (of(true), of(false));
+        let document: Value = serde_json::from_str(&manifest).unwrap();
+        let layer = &document["layers"][0];
+        let zip = text(&layer["digest"]);
+        let evil = Parts::good().package;
         fs::write(blob(&repository, &evil), &evil).unwrap();
-        let evil_manifest = manifest.replace(&zip, &digest(&evil)).replace(
-            &format!("\"size\":{size}"),
-            &format!("\"size\":{}", evil.len()),
-        );
+        let size = |size: usize| format!("\"size\":{size}");
+        let own = format!("\"size\":{}", layer["size"]);
+        let evil_manifest = manifest.replace(&zip, &digest(&evil));
+        let evil_manifest = evil_manifest.replace(&own, &size(evil.len()));
         fs::write(blob(&repository, evil_manifest.as_bytes()), &evil_manifest).unwrap();
         let swaps = vec![
             (ours, digest(evil_manifest.as_bytes())),
             (zip.clone(), digest(&evil)),
-            (
-                format!("\"size\":{size}"),
-                format!("\"size\":{}", evil.len()),
-            ),
-            (
-                format!("\"size\":{}", manifest.len()),
-                format!("\"size\":{}", evil_manifest.len()),
-            ),
+            (own, size(evil.len())),
+            (size(manifest.len()), size(evil_manifest.len())),
             (theirs, digest(other.as_bytes())),
         ];
         Self {
@@ -115,24 +94,21 @@ impl ArtifactScene {
 
     /// The case of this number: the same in every run.
     fn altered(&self, number: u64) -> Altered {
-        let mut dice =
-            Dice(0x9e37_79b9_7f4a_7c15 ^ (number + 1).wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let mut dice = Dice::new(number);
         let (mut manifest, mut index) = (self.manifest.clone(), self.index.clone());
-        let in_manifest = dice.below(3) == 0;
-        let rounds = 1 + dice.below(3);
+        let in_manifest = dice.roll(3) == 0;
+        let rounds = 1 + dice.roll(3);
         let mut tree = Tree::parse(if in_manifest { &manifest } else { &index });
         for _ in 0..rounds {
             tree.mutate(&mut dice, &self.swaps);
         }
         if in_manifest {
-            let old = [
-                digest(manifest.as_bytes()),
-                format!("\"size\":{}", manifest.len()),
-            ];
+            let facts = |text: &str| [digest(text.as_bytes()), format!("\"size\":{}", text.len())];
+            let old = facts(&manifest);
             manifest = tree.print();
-            index = index
-                .replace(&old[0], &digest(manifest.as_bytes()))
-                .replace(&old[1], &format!("\"size\":{}", manifest.len()));
+            for (old, new) in old.iter().zip(facts(&manifest)) {
+                index = index.replace(old, &new);
+            }
         } else {
             index = tree.print();
         }
@@ -148,11 +124,8 @@ impl ArtifactScene {
         }
         let tags = fs::read_to_string(layout.join("index.json")).unwrap();
         let pointer = |text: &str| {
-            format!(
-                "\"digest\":\"{}\",\"size\":{}",
-                digest(text.as_bytes()),
-                text.len()
-            )
+            let (digest, size) = (digest(text.as_bytes()), text.len());
+            format!("\"digest\":\"{digest}\",\"size\":{size}")
         };
         let moved = tags.replace(&pointer(&self.index), &pointer(&case.index));
         fs::write(layout.join("index.json"), moved).unwrap();
@@ -161,21 +134,16 @@ impl ArtifactScene {
 
     /// Which commands of tfoci accept a layout with a pinned key: the one that needs this machine's package, and any other.
     fn accepts(&self, name: &str) -> (bool, bool) {
-        let from = format!("oci-layout:{name}");
-        let pinned = format!("--from {from} --exact-repository --key acme.asc --require-pinned -q");
-        let run = |command: &[&str]| {
-            let run = self
-                .author
-                .line(format!("{} acme/demo@1.0.0 {pinned}", command.join(" ")));
+        let pinned = "--exact-repository --key acme.asc --require-pinned -q";
+        let run = |command: &str| {
+            let from = format!("acme/demo@1.0.0 --from oci-layout:{name}");
+            let run = self.author.line(format!("{command} {from} {pinned}"));
             assert!(matches!(run.status, Some(0 | 1 | 3)), "{run:?}");
             run.status == Some(0)
         };
-        let into = format!("into-{name}");
-        let installed = run(&["install", "--platform", &here(), "--into", &into]);
-        let to = format!("oci-layout:copy-{name}");
-        let copied = run(&["copy", "--to", &to]);
-        let inspected = run(&["inspect"]);
-        (installed, copied || inspected)
+        let installed = run(&format!("install --platform {} --into into-{name}", here()));
+        let copied = run(&format!("copy --to oci-layout:copy-{name}"));
+        (installed, run("inspect") || copied)
     }
 }
 
@@ -198,13 +166,8 @@ fn tfoci_verifies_the_packages_that_clients_select() {
         let (installed, others) = scene.accepts(&name);
         if others && selected.is_some() || installed {
             accepted += 1;
-            assert_eq!(
-                selected.as_ref(),
-                Some(&scene.zh),
-                "{}\n{}",
-                case.index,
-                case.manifest
-            );
+            let own = Some(&scene.zh);
+            assert_eq!(selected.as_ref(), own, "{}\n{}", case.index, case.manifest);
             let copied = scene.author.scene.path(format!("copy-{name}"));
             if copied.join("index.json").exists() {
                 assert_eq!(judged(&copied).as_ref(), Some(&scene.zh));
@@ -215,21 +178,14 @@ fn tfoci_verifies_the_packages_that_clients_select() {
         }
     }
     // Without such cases the test would show nothing.
-    assert!(
-        accepted >= 10 && misled >= 5,
-        "{accepted} accepted, {misled} misleading"
-    );
+    let has_both = accepted >= 10 && misled >= 5;
+    assert!(has_both, "{accepted} accepted, {misled} misleading");
     put.truncate(PUT_TO_TOFU);
     if has("tofu") {
         let tofu = Tofu::new(&scene);
         for case in &put {
-            assert_eq!(
-                tofu.locks(case),
-                Some(true),
-                "{}\n{}",
-                case.index,
-                case.manifest
-            );
+            let locks = tofu.locks(case);
+            assert_eq!(locks, Some(true), "{}\n{}", case.index, case.manifest);
         }
     }
 }
@@ -304,22 +260,16 @@ impl<'s> Tofu<'s> {
         );
         scene.write("client.tfrc", block);
         let project = format!("project{number}");
-        let needs = "terraform {\n  required_providers {\n    demo = {\n      source = \"registry.opentofu.org/acme/demo\"\n    }\n  }\n}\n";
+        let needs = requiring(&[("registry.opentofu.org/acme/demo", "")]);
         scene.write(format!("{project}/main.tf"), needs);
-        let with_ca = [
-            "-c",
-            "SSL_CERT_FILE=\"$1\" exec tofu init -input=false -no-color",
-            "sh",
-        ];
-        let ca = scene.path("ca.pem").display().to_string();
-        let arguments = with_ca.into_iter().chain([&*ca]);
-        let run = run(scene, &scene.path(&project), "sh", arguments);
+        let init = "SSL_CERT_FILE=../ca.pem exec tofu init -input=false -no-color";
+        let run = run(scene, &scene.path(&project), "sh", ["-c", init]);
         if run.status != Some(0) {
             eprintln!("{}", run.stderr);
             return None;
         }
-        let lock =
-            fs::read_to_string(scene.path(format!("{project}/.terraform.lock.hcl"))).unwrap();
+        let lock = scene.path(format!("{project}/.terraform.lock.hcl"));
+        let lock = fs::read_to_string(lock).unwrap();
         Some(lock.contains(&format!("\"{}\"", self.scene.zh)))
     }
 

@@ -2,24 +2,14 @@
 
 use serde_json::Value;
 
+use crate::support::dice::Dice;
+
 /// A JSON value with its members in order.
 #[derive(Clone, Debug)]
 pub enum Tree {
     Leaf(String),
     List(Vec<Tree>),
     Object(Vec<(String, Tree)>),
-}
-
-/// Pseudorandom numbers that are the same in every run.
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % limit.max(1) as u64).unwrap()
-    }
 }
 
 /// Texts of a document that lead to the right bytes, and those that lead to others.
@@ -66,10 +56,8 @@ impl Tree {
             Self::Leaf(_) => 0,
             Self::List(items) => items.iter_mut().map(Self::objects).sum(),
             Self::Object(members) => {
-                1 + members
-                    .iter_mut()
-                    .map(|(_, value)| value.objects())
-                    .sum::<usize>()
+                let values = members.iter_mut();
+                1 + values.map(|(_, value)| value.objects()).sum::<usize>()
             }
         }
     }
@@ -83,25 +71,24 @@ impl Tree {
                     return Some(members);
                 }
                 *wanted -= 1;
-                members
-                    .iter_mut()
-                    .find_map(|(_, value)| value.object(wanted))
+                let mut values = members.iter_mut();
+                values.find_map(|(_, value)| value.object(wanted))
             }
         }
     }
 
     /// Alters one object somewhere.
     pub fn mutate(&mut self, dice: &mut Dice, swaps: &Swaps) {
-        let mut wanted = dice.below(self.objects());
+        let mut wanted = dice.roll(self.objects().max(1));
         let Some(members) = self.object(&mut wanted) else {
             return;
         };
-        let at = dice.below(members.len());
+        let at = dice.roll(members.len().max(1));
         let Some((name, value)) = members.get(at).cloned() else {
             return;
         };
-        let place = dice.below(members.len() + 1);
-        match dice.below(13) {
+        let place = dice.roll(members.len() + 1);
+        match dice.roll(13) {
             10..13 => {
                 let whole = swapped(&Self::Object(members.clone()), swaps);
                 if let Self::Object(again) = whole {
@@ -114,15 +101,9 @@ impl Tree {
             6 => members[at].1 = tampered(&value, dice, swaps),
             7 => split(members, at, dice),
             8 => {
-                let known = [
-                    "urls",
-                    "data",
-                    "platform",
-                    "subject",
-                    "annotations",
-                    "os.version",
-                ];
-                let name = known[dice.below(known.len())].to_owned();
+                let known = "urls data platform subject annotations os.version";
+                let known: Vec<&str> = known.split(' ').collect();
+                let name = dice.pick(&known).to_owned();
                 members.insert(place, (name, Tree::Leaf("null".to_owned())));
             }
             _ => {
@@ -139,11 +120,11 @@ fn split(members: &mut Vec<(String, Tree)>, at: usize, dice: &mut Dice) {
     let (name, value) = members[at].clone();
     let halves = match value {
         Tree::Object(mut first) => {
-            let second = first.split_off(dice.below(first.len() + 1));
+            let second = first.split_off(dice.roll(first.len() + 1));
             [Tree::Object(first), Tree::Object(second)]
         }
         Tree::List(mut first) => {
-            let second = first.split_off(dice.below(first.len() + 1));
+            let second = first.split_off(dice.roll(first.len() + 1));
             [Tree::List(first), Tree::List(second)]
         }
         leaf => [leaf.clone(), leaf],
@@ -155,7 +136,7 @@ fn split(members: &mut Vec<(String, Tree)>, at: usize, dice: &mut Dice) {
 
 /// A name, perhaps in another letter case.
 fn cased(name: &str, dice: &mut Dice) -> String {
-    match dice.below(4) {
+    match dice.roll(4) {
         0 => name.to_uppercase(),
         1 => name.replacen('s', "\u{17f}", 1),
         2 => {
@@ -169,14 +150,14 @@ fn cased(name: &str, dice: &mut Dice) -> String {
 
 /// A value, or something in its place.
 fn tampered(value: &Tree, dice: &mut Dice, swaps: &Swaps) -> Tree {
-    match (dice.below(6), value) {
+    match (dice.roll(6), value) {
         (0, _) => Tree::Leaf("null".to_owned()),
         (1, Tree::List(_)) => Tree::List(Vec::new()),
         (1, Tree::Object(_)) => Tree::Object(Vec::new()),
         (2, Tree::Object(members)) => {
             let mut members = members.clone();
             if !members.is_empty() {
-                members.remove(dice.below(members.len()));
+                members.remove(dice.roll(members.len()));
             }
             Tree::Object(members)
         }
