@@ -1,37 +1,13 @@
 //! The pages in `docs`: their commands run, their links lead somewhere, and they are short.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::help::listed;
+use crate::readme::{blocks, pages};
 use crate::support::copy;
 use crate::support::scene::Scene;
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// The pages by name.
-fn pages() -> BTreeMap<String, String> {
-    let entries = fs::read_dir(root().join("docs")).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let pages = paths.filter(|path| path.extension().is_some_and(|one| one == "md"));
-    pages
-        .map(|path| {
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            (name, fs::read_to_string(path).unwrap())
-        })
-        .collect()
-}
-
-/// The blocks of a page in a language.
-fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
-    let start = format!("```{language}\n");
-    let blocks = page.split(&*start).skip(1);
-    blocks
-        .map(|block| block.split("\n```").next().unwrap())
-        .collect()
-}
 
 /// The commands of a page run one after the other, in a clone.
 #[test]
@@ -39,10 +15,8 @@ fn commands_run() {
     let mut count = 0;
     for (name, page) in pages() {
         let scene = Scene::new();
-        copy(
-            &root().join("testdata/release"),
-            &scene.path("testdata/release"),
-        );
+        let release = Path::new("testdata/release");
+        copy(release, &scene.path(release));
         let program = Path::new(env!("CARGO_BIN_EXE_tfoci")).parent().unwrap();
         let path = std::env::var("PATH").unwrap();
         let path = format!("{}:{path}", program.display());
@@ -50,13 +24,7 @@ fn commands_run() {
         for block in blocks(&page, "sh") {
             let script = format!("set -eu\n{block}\n");
             let run = scene.run("sh", ["-c", &script]);
-            assert_eq!(
-                run.status,
-                Some(0),
-                "{name}:\n{block}\n{}{}",
-                run.stdout,
-                run.stderr
-            );
+            assert_eq!(run.status, Some(0), "{name}:\n{block}\n{run:?}");
             count += 1;
         }
     }
@@ -93,28 +61,82 @@ fn options_exist() {
     }
 }
 
+/// The options of other programs in these texts.
+const FOREIGN: &str = "--git --locked --release --proto --rm --version";
+
+/// The README, the page about deployment and the templates of the chart are for several commands.
 #[test]
-fn links_lead_to_pages() {
-    let pages = pages();
-    for (name, page) in &pages {
-        for link in page.split("](").skip(1) {
-            let link = link.split([')', '#']).next().unwrap();
-            let is_known = pages.contains_key(link) || root().join("docs").join(link).exists();
-            assert!(is_known || link.starts_with("https://"), "{name}: {link}");
+fn options_in_other_texts_exist() {
+    let scene = Scene::new();
+    let help = |words: &str| scene.line(words).succeeds().stdout;
+    let commands = listed(&help("--help"), "Commands:");
+    let all = commands
+        .iter()
+        .map(|command| help(&format!("{command} --help")));
+    let all = all.collect::<String>() + &help("help options");
+    let is_of_option = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '-';
+    // Every word that begins with two hyphens.
+    let options = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|one| !is_of_option(one));
+        let options = words.filter(|word| word.starts_with("--") && !word.starts_with("---"));
+        options
+            .filter(|word| word.len() > 3)
+            .map(str::to_owned)
+            .collect()
+    };
+    let known = options(&all);
+    let chart = ["_helpers.tpl", "deployment.yaml", "jobs.yaml"];
+    let chart = chart.map(|name| fs::read_to_string(format!("packaging/chart/templates/{name}")));
+    for (text, least) in [
+        (fs::read_to_string("README.md").unwrap(), 5),
+        (help("help deployment"), 10),
+        (chart.map(Result::unwrap).concat(), 6),
+    ] {
+        let options = options(&text);
+        assert!(options.len() > least, "{options:?}");
+        for option in options {
+            let is_foreign = FOREIGN.split(' ').any(|other| other == option);
+            assert!(is_foreign || known.contains(&option), "{option}");
         }
     }
 }
 
 #[test]
-fn pages_are_short() {
-    let mut whole = 0;
-    for (name, page) in pages() {
-        let lines = page.lines().count();
-        assert!(lines <= 150, "{name}: {lines}");
-        whole += lines;
-        for line in page.lines() {
-            assert!(line.chars().count() <= 160, "{name}: {line}");
+fn links_lead_somewhere() {
+    let readme = fs::read_to_string("README.md").unwrap();
+    let pictures = readme.split("src").skip(1);
+    let pictures = pictures.filter_map(|rest| rest.split('"').nth(1));
+    let pictures: String = pictures.map(|path| format!("]({path})")).collect();
+    let mut count = 0;
+    let all = pages()
+        .into_iter()
+        .chain([("../README.md".to_owned(), readme + &pictures)]);
+    for (name, page) in all {
+        let beside = Path::new("docs").join(&name);
+        for link in page.split("](").skip(1) {
+            let link = link.split([')', '#']).next().unwrap();
+            let is_known = link.is_empty() || beside.with_file_name(link).exists();
+            assert!(is_known || link.starts_with("https://"), "{name}: {link}");
+            count += 1;
         }
     }
-    assert!(whole <= 1500, "{whole}");
+    assert!(count > 25, "{count}");
+}
+
+#[test]
+fn pages_are_short() {
+    let readme = fs::read_to_string("README.md").unwrap();
+    let mut whole = 0;
+    let of_docs = pages()
+        .into_iter()
+        .map(|(name, page)| (name, page, 150, 160));
+    for (name, page, height, width) in of_docs.chain([("README".to_owned(), readme, 130, 120)]) {
+        let lines = page.lines().count();
+        assert!(lines <= height, "{name}: {lines}");
+        whole += lines;
+        for line in page.lines() {
+            assert!(line.chars().count() <= width, "{name}: {line}");
+        }
+    }
+    assert!(whole <= 1500 + 130, "{whole}");
 }

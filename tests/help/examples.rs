@@ -6,20 +6,17 @@ use super::{COMMANDS, NESTED, ONLINE, ORIGINS, scene};
 use crate::support::scene::Scene;
 
 /// The command lines in the examples of a command, without `tfoci`. A line that ends in a backslash goes on in the next one.
-fn examples(scene: &Scene, command: &[&str]) -> Vec<String> {
-    let help = [command, &["--help"]].concat();
-    let help = scene.tfoci(help).succeeds().stdout;
+fn examples(scene: &Scene, command: &str) -> Vec<String> {
+    let help = scene.line(format!("{command} --help")).succeeds().stdout;
     let (_, examples) = help.split_once("Examples:\n").expect("examples");
     let (examples, _) = examples.split_once("\n\n").unwrap();
     // A terminal of this width does not break them.
     for line in examples.lines() {
-        assert!(line.chars().count() <= 80, "{command:?}: {line}");
+        assert!(line.chars().count() <= 80, "{command}: {line}");
     }
     let examples = examples.replace(" \\\n   ", "");
-    let lines = examples.lines();
-    lines
-        .map(|line| line.strip_prefix("  tfoci ").expect(line).to_owned())
-        .collect()
+    let example = |line: &str| line.strip_prefix("  tfoci ").expect(line).to_owned();
+    examples.lines().map(example).collect()
 }
 
 /// The words of a command line as a shell splits them; single quotes are all that the examples use.
@@ -36,6 +33,9 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
+/// Writes the store that the examples read.
+const STORE: &str = "push dist --provider acme/demo --key acme.asc --to oci-layout:mirror";
+
 /// Whether an example reads or writes a registry.
 fn needs_registry(example: &str) -> bool {
     (example.contains("ghcr.io/") || example.contains("registry.internal/"))
@@ -47,12 +47,10 @@ fn needs_registry(example: &str) -> bool {
 fn every_command_has_two_examples_that_work() {
     let scene = scene();
     // The examples of `push` publish a provider of another host.
-    let store = "push dist --provider acme/demo --key acme.asc --to oci-layout:mirror";
-    scene.tfoci(store.split(' ')).succeeds();
-    let commands = COMMANDS.map(|command| vec![command]).into_iter();
-    for command in commands.chain(NESTED.map(Vec::from)) {
-        let examples = examples(&scene, &command);
-        assert!((2..=3).contains(&examples.len()), "{command:?}");
+    scene.line(STORE).succeeds();
+    for command in COMMANDS.split(' ').chain(NESTED) {
+        let examples = examples(&scene, command);
+        assert!((2..=3).contains(&examples.len()), "{command}");
         for example in &examples {
             let (arguments, _) = example.split_once(" > ").unwrap_or((example.as_str(), ""));
             // `login` asks for a password on the terminal.
@@ -67,7 +65,7 @@ fn every_command_has_two_examples_that_work() {
 fn examples_that_need_a_registry_are_understood() {
     let scene = scene().env("REGISTRY_AUTH_FILE", "none.json");
     for command in ONLINE {
-        let examples = examples(&scene, &[command]);
+        let examples = examples(&scene, command);
         assert_eq!(examples.len(), 2, "{command}");
         for example in &examples {
             let (arguments, _) = example.split_once(" < ").unwrap_or((example.as_str(), ""));
@@ -103,15 +101,14 @@ fn examples_that_need_a_network_are_understood() {
         .env("REGISTRY_AUTH_FILE", "none.json");
     scene.write("mirror.toml", "to = [\"oci-layout:mirror\"]\ntrust = \"trust.toml\"\n[[provider]]\naddress = \"registry.opentofu.org/acme/demo\"\n");
     scene.write(".terraform.lock.hcl", "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.0.0\"\n  hashes  = [\"zh:34e22e01f10d6481608e6e69526bbf1460b9f606d4d09290309fea1f681eec29\"]\n}\n");
-    let store = "push dist --provider acme/demo --key acme.asc --to oci-layout:mirror";
-    scene.tfoci(store.split(' ')).succeeds();
+    scene.line(STORE).succeeds();
     let mut tried = 0;
-    for command in COMMANDS.into_iter().chain(ORIGINS) {
-        for example in &examples(&scene, &[command]) {
+    for command in COMMANDS.split(' ').chain(ORIGINS) {
+        for example in &examples(&scene, command) {
             if ORIGINS.contains(&command) || needs_registry(example) {
                 let (arguments, _) = example.split_once(" > ").unwrap_or((example, ""));
                 let run = scene.tfoci(words(arguments)).exits(1);
-                assert!(run.stderr.contains("proxy"), "{example}: {}", run.stderr);
+                run.tells("proxy");
                 tried += 1;
             }
         }

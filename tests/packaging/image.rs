@@ -30,15 +30,9 @@ fn the_image_has_the_program_for_each_architecture_and_may_write_nothing() {
     let scene = Scene::new();
     build(&scene, "image");
     for architecture in ARCHITECTURES {
-        let words = [
-            "--override-arch",
-            architecture,
-            "inspect",
-            "--config",
-            "oci:image",
-        ];
-        let run = scene.run("skopeo", words).succeeds();
-        let document: Value = serde_json::from_str(&run.stdout).unwrap();
+        let inspect = format!("--override-arch {architecture} inspect --config oci:image");
+        let run = scene.run("skopeo", inspect.split(' ')).succeeds();
+        let document = run.json();
         assert_eq!(document["architecture"], architecture);
         let config = &document["config"];
         assert_eq!(config["User"], "65532:65532");
@@ -46,14 +40,8 @@ fn the_image_has_the_program_for_each_architecture_and_may_write_nothing() {
         let version = &config["Labels"]["org.opencontainers.image.version"];
         assert_eq!(version, env!("CARGO_PKG_VERSION"));
     }
-    let from = [
-        "--override-arch",
-        "amd64",
-        "copy",
-        "oci:image",
-        "dir:unpacked",
-    ];
-    scene.run("skopeo", from).succeeds();
+    let copy = "--override-arch amd64 copy oci:image dir:unpacked";
+    scene.run("skopeo", copy.split(' ')).succeeds();
     let manifest = fs::read(scene.path("unpacked/manifest.json")).unwrap();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap();
     let layer = manifest["layers"][0]["digest"].as_str().unwrap();
@@ -62,11 +50,8 @@ fn the_image_has_the_program_for_each_architecture_and_may_write_nothing() {
     scene.run("tar", ["-xzf", &layer, "-C", "root"]).succeeds();
     let run = scene.run(scene.path("root/usr/bin/tfoci"), [""]).succeeds();
     assert_eq!(run.stdout, "tfoci runs\n");
-    assert!(
-        scene
-            .path("root/etc/ssl/certs/ca-certificates.crt")
-            .is_file()
-    );
+    let certificates = "root/etc/ssl/certs/ca-certificates.crt";
+    assert!(scene.path(certificates).is_file());
 }
 
 #[test]

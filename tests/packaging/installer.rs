@@ -1,81 +1,20 @@
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::{fs, thread};
 
 use super::root;
+use crate::support::files::Files;
 use crate::support::programs::has;
 use crate::support::release::sha256;
 use crate::support::scene::{Run, Scene};
+use crate::support::server::Running;
 
 const TARGET: &str = "x86_64-unknown-linux-musl";
 const LATEST: &str = "files/latest/download";
 
-/// Serves the files of a directory until it is dropped.
-struct Files {
-    port: u16,
-    is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Files {
-    fn serve(directory: &Path) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let is_over = Arc::new(AtomicBool::new(false));
-        let (directory, ends) = (directory.to_owned(), Arc::clone(&is_over));
-        let thread = thread::spawn(move || {
-            for stream in listener.incoming() {
-                if ends.load(Ordering::Relaxed) {
-                    return;
-                }
-                answer(stream.unwrap(), &directory);
-            }
-        });
-        Self {
-            port,
-            is_over,
-            thread: Some(thread),
-        }
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
-        let _wakes = TcpStream::connect(("127.0.0.1", self.port));
-        let _ended = self.thread.take().unwrap().join();
-    }
-}
-
-fn answer(mut stream: TcpStream, directory: &Path) {
-    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-    let request = lines.next().unwrap().unwrap();
-    lines
-        .map_while(Result::ok)
-        .take_while(|line| !line.is_empty())
-        .for_each(drop);
-    let path = request.split(' ').nth(1).unwrap().trim_start_matches('/');
-    let (status, body) = match fs::read(directory.join(path)) {
-        Ok(body) => ("200 OK", body),
-        Err(_) => ("404 Not Found", Vec::new()),
-    };
-    let length = body.len();
-    let head =
-        format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
-    let _cut = stream
-        .write_all(head.as_bytes())
-        .and_then(|()| stream.write_all(&body));
-}
-
 /// A machine, and a server with a release.
 struct House {
     scene: Scene,
-    files: Files,
+    files: Running<Files>,
 }
 
 impl House {
@@ -92,38 +31,33 @@ impl House {
             return None;
         }
         let scene = Scene::new();
-        for program in ["tfoci", "oci-push"] {
-            let path = scene.write(
-                format!("tfoci-{TARGET}/{program}"),
-                "#!/bin/sh\necho tfoci 9.9.9\n",
-            );
-            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        let archive = format!("{LATEST}/tfoci-{TARGET}.tar.gz");
-        scene.write(&archive, "");
         let directory = format!("tfoci-{TARGET}");
+        for program in ["tfoci", "oci-push"] {
+            program_at(
+                &scene,
+                &format!("{directory}/{program}"),
+                "echo tfoci 9.9.9",
+            );
+        }
+        let archive = format!("{LATEST}/{directory}.tar.gz");
+        scene.write(&archive, "");
         scene.run("tar", ["-czf", &archive, &directory]).succeeds();
         let sum = sha256(&fs::read(scene.path(&archive)).unwrap());
         let sums = format!("{sum}  tfoci-{TARGET}.tar.gz\n");
         scene.write(format!("{LATEST}/SHA256SUMS"), sums);
         let house = Self {
-            files: Files::serve(&scene.path("files")),
+            files: Files::plain(&scene.path("files")),
             scene,
         };
         // The same machine everywhere.
-        house.program(
-            "uname",
-            "case $1 in -s) echo Linux ;; -m) echo x86_64 ;; esac",
-        );
+        let machine = "case $1 in -s) echo Linux ;; -m) echo x86_64 ;; esac";
+        house.program("uname", machine);
         Some(house)
     }
 
     /// A program that comes before those of this machine.
     fn program(&self, name: &str, script: &str) {
-        let path = self
-            .scene
-            .write(format!("bin/{name}"), format!("#!/bin/sh\n{script}\n"));
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        program_at(&self.scene, &format!("bin/{name}"), script);
     }
 
     fn install(&self, from: &str, more: &[&str]) -> Run {
@@ -135,17 +69,23 @@ impl House {
     }
 
     fn here(&self) -> String {
-        format!("http://127.0.0.1:{}", self.files.port)
+        self.files.url("")
     }
 
     /// Asserts that the installer refuses, and has installed nothing.
     #[track_caller]
     fn refuses(&self, from: &str, says: &str) {
-        let run = self.install(from, &["--prefix", "out"]).exits(1);
-        assert!(run.stderr.contains(says), "{}", run.stderr);
+        let run = self.install(from, &["--prefix", "out"]);
+        run.exits(1).tells(says);
         let out = fs::read_dir(self.scene.path("out"));
         assert_eq!(out.into_iter().flatten().count(), 0);
     }
+}
+
+/// Writes a script of a shell that can be executed.
+fn program_at(scene: &Scene, path: &str, script: &str) {
+    let path = scene.write(path, format!("#!/bin/sh\n{script}\n"));
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
@@ -158,16 +98,10 @@ fn it_installs_the_right_file() {
     assert!(run.stdout.contains("PATH"), "{}", run.stdout);
     // A version is below `download`, and there is none.
     let run = house.install(&house.here(), &["--version", "1.2.3", "--prefix", "out"]);
-    let run = run.exits(1);
-    assert!(
-        run.stderr.contains("/download/v1.2.3/SHA256SUMS"),
-        "{}",
-        run.stderr
-    );
-    house
-        .install(&house.here(), &["--version", "../x"])
-        .exits(1);
-    house.install(&house.here(), &["--verison", "1"]).exits(1);
+    run.exits(1).tells("/download/v1.2.3/SHA256SUMS");
+    for wrong in [["--version", "../x"], ["--verison", "1"]] {
+        house.install(&house.here(), &wrong).exits(1);
+    }
 }
 
 #[test]
@@ -194,23 +128,17 @@ fn the_signature_is_checked_if_cosign_is_there() {
     let Some(house) = House::new() else { return };
     house.program("cosign", "exit 0");
     house.refuses(&house.here(), "SHA256SUMS.sigstore.json");
-    house
-        .scene
-        .write(format!("{LATEST}/SHA256SUMS.sigstore.json"), "{}");
+    let bundle = format!("{LATEST}/SHA256SUMS.sigstore.json");
+    house.scene.write(bundle, "{}");
     house.program("cosign", "echo \"$@\" >asked; exit 1");
     house.refuses(&house.here(), "signature");
     let asked = fs::read_to_string(house.scene.path("asked")).unwrap();
-    for word in [
-        "verify-blob",
-        "--certificate-identity-regexp",
-        "--certificate-oidc-issuer",
-    ] {
+    for word in "verify-blob --certificate-identity-regexp --certificate-oidc-issuer".split(' ') {
         assert!(asked.contains(word), "{asked}");
     }
     house.program("cosign", "exit 0");
-    house
-        .install(&house.here(), &["--prefix", "out"])
-        .succeeds();
+    let run = house.install(&house.here(), &["--prefix", "out"]);
+    run.succeeds();
 }
 
 /// The script of a step of the action.
@@ -245,11 +173,9 @@ fn the_action_installs_it_and_logs_in() {
             "GITHUB_PATH=path",
             "VERSION=",
         ];
-        let words = words.iter().chain(more);
-        house.scene.run(
-            "env",
-            words.chain(&["bash", "-euo", "pipefail", "-c", &script]),
-        )
+        let bash = ["bash", "-euo", "pipefail", "-c", &script];
+        let words = words.iter().chain(more).chain(&bash);
+        house.scene.run("env", words)
     };
     run("Install tfoci", &[]).succeeds();
     let added = fs::read_to_string(house.scene.path("path")).unwrap();

@@ -96,29 +96,3 @@ fn a_port_that_is_taken_is_named() {
     assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
     run.tells(&address);
 }
-
-#[test]
-fn the_page_about_deployment_names_options_that_exist() {
-    let scene = Scene::new();
-    let page = scene.line("help deployment").succeeds().stdout;
-    let own = scene.line("serve --help").succeeds().stdout;
-    let of_all = scene.line("help options").succeeds().stdout;
-    let of_lock = scene.line("lock --help").succeeds().stdout;
-    let help = own + &of_all + &of_lock;
-    let is_of_option = |one: char| one.is_ascii_lowercase() || one == '-';
-    let options: std::collections::BTreeSet<&str> = page
-        .match_indices(" --")
-        .map(|(at, _)| &page[at + 1..])
-        .map(|rest| rest.split(|one| !is_of_option(one)).next().unwrap())
-        .filter(|option| option.len() > 3)
-        .collect();
-    assert!(options.len() > 10, "{options:?}");
-    for option in options {
-        let mut places = help.match_indices(option);
-        let is_known = places.any(|(at, _)| {
-            let next = help[at + option.len()..].chars().next();
-            next.is_some_and(|next| !is_of_option(next))
-        });
-        assert!(is_known, "{option}");
-    }
-}

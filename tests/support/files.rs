@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use tokio_rustls::rustls::ServerConfig;
 
 use super::server::answer::Answer;
 use super::server::seen::Seen;
@@ -19,8 +20,16 @@ pub struct Files {
 impl Files {
     /// Serves a directory with TLS, with a certificate of the shared authority.
     pub fn serve(root: &Path) -> Running<Self> {
-        let tls = Authority::shared().server().serve(None);
-        Running::start(Front::At("127.0.0.1"), Some(tls), |_| Self {
+        Self::start(root, Some(Authority::shared().server().serve(None)))
+    }
+
+    /// Serves a directory without TLS.
+    pub fn plain(root: &Path) -> Running<Self> {
+        Self::start(root, None)
+    }
+
+    fn start(root: &Path, tls: Option<ServerConfig>) -> Running<Self> {
+        Running::start(Front::At("127.0.0.1"), tls, |_| Self {
             root: root.to_owned(),
             book: Book::default(),
         })
