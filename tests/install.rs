@@ -8,7 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
+use crate::support::author;
 use crate::support::release::ReleaseFolder;
+pub use crate::support::release::sha256;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
 
@@ -17,7 +19,7 @@ mod arriving;
 /// Packages that the mirror already has.
 mod existing;
 /// Packed and unpacked: paths, modes, hashes.
-mod forms;
+pub mod forms;
 /// For which platforms.
 mod platforms;
 /// Which versions of which providers.
@@ -73,15 +75,12 @@ fn install_linux(scene: &Scene, arguments: impl AsRef<str>) -> Run {
 
 /// Replaces times and the key, which differ between runs.
 pub fn steady(text: &str) -> String {
-    let fingerprint = Signer::acme().fingerprint();
-    let text = text.replace(&fingerprint[fingerprint.len() - 16..], "[KEY]");
-    let lines = text.lines().map(|line| match line.rsplit_once(" in ") {
-        Some((what, time)) if time.ends_with('s') && time.starts_with(char::is_numeric) => {
-            format!("{what} in [TIME]\n")
-        }
-        _ => format!("{line}\n"),
-    });
-    lines.collect()
+    let run = Run {
+        status: None,
+        stdout: text.to_owned(),
+        stderr: String::new(),
+    };
+    author::steady(run).stdout
 }
 
 /// Every file below a directory with its content, without tfoci's lock file. Empty directories are left out.
@@ -147,16 +146,15 @@ impl Facts {
 }
 
 fn h1(files: &BTreeMap<String, Vec<u8>>) -> String {
-    let lines: String = files
-        .iter()
-        .map(|(name, content)| format!("{}  {name}\n", sha256(content)))
-        .collect();
-    format!("h1:{}", STANDARD.encode(Sha256::digest(lines)))
+    let files = files.iter();
+    let lines = files.map(|(name, content)| format!("{}  {name}\n", sha256(content)));
+    let digest = Sha256::digest(lines.collect::<String>());
+    format!("h1:{}", STANDARD.encode(digest))
 }
 
-pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+/// The blob of a package of the demo release that [`with_demo`] pushes.
+pub fn blob(scene: &Scene, platform: &str) -> PathBuf {
+    let digest = Facts::of_demo(scene, platform).zh.replace("zh:", "");
+    let layout = scene.path("store").join(DEMO);
+    layout.join("blobs/sha256").join(digest)
 }

@@ -1,7 +1,6 @@
 //! Output for scripts: JSON, exit codes, and the use of stdout and stderr.
 
-use std::io::Read as _;
-use std::process::Stdio;
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
@@ -13,24 +12,18 @@ const PROVIDER: &str = "registry.opentofu.org/acme/demo";
 
 const PUSH: &str = "push dist --provider acme/demo --key acme.asc --to oci-layout:store";
 
-/// The one document on stdout.
-#[track_caller]
-fn document(run: &Run) -> Value {
-    serde_json::from_str(&run.stdout).expect(&run.stdout)
-}
-
 fn push(author: &Author, more: &str) -> Run {
     author.push(format!("--format json {more}"))
 }
 
-/// The report of `push` about a whole release, without the digest of the index.
-fn expected(author: &Author, status: &str, packages: [&str; 2], bytes: u64) -> Value {
+/// The report of `push` about a whole release, without the digest of the index: the status of the version and of both packages.
+fn expected(author: &Author, statuses: [&str; 3], bytes: u64) -> Value {
     let digest = format!("sha256:{}", author.tagged("1.0.0").unwrap());
     let package = |platform: &str, status: &str, size: u64| {
-        let name = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
-        let zh = crate::support::judge::sha256(&author.scene.path(name));
-        json!({"platform": platform, "status": status, "size": size, "zh": format!("zh:{zh}")})
+        let zh = format!("zh:{}", author.zip_hex(platform));
+        json!({"platform": platform, "status": status, "size": size, "zh": zh})
     };
+    let [status, first, second] = statuses;
     json!({
         "schema": 1,
         "providers": [{
@@ -40,7 +33,7 @@ fn expected(author: &Author, status: &str, packages: [&str; 2], bytes: u64) -> V
             "digest": digest,
             "status": status,
             "authentication": {"status": "signed", "anchor": "pinned", "fingerprint": "[ACME]", "notes": []},
-            "packages": [package("darwin_arm64", packages[0], 407), package("linux_amd64", packages[1], 406)],
+            "packages": [package("darwin_arm64", first, 407), package("linux_amd64", second, 406)],
         }],
         "bytes": bytes,
         "requests": 0,
@@ -48,18 +41,14 @@ fn expected(author: &Author, status: &str, packages: [&str; 2], bytes: u64) -> V
 }
 
 #[test]
-fn a_first_push_is_copied_and_a_second_is_present() {
+fn a_first_push_is_planned_then_copied_and_a_second_is_present() {
     let author = Author::with_release();
-    let first = push(&author, "").succeeds();
-    assert_eq!(
-        document(&first),
-        expected(&author, "copied", ["copied", "copied"], 813)
-    );
-    let second = push(&author, "").succeeds();
-    assert_eq!(
-        document(&second),
-        expected(&author, "present", ["present", "present"], 0)
-    );
+    let [dry, first, again, second] =
+        ["--dry-run", "", "--dry-run", ""].map(|more| push(&author, more).succeeds().json());
+    assert_eq!(dry, expected(&author, ["planned"; 3], 0));
+    assert_eq!(first, expected(&author, ["copied"; 3], 813));
+    let present = expected(&author, ["present"; 3], 0);
+    assert_eq!([again, second], [present.clone(), present]);
     author.installs();
 }
 
@@ -67,45 +56,26 @@ fn a_first_push_is_copied_and_a_second_is_present() {
 fn an_added_platform_has_the_status_updated() {
     let author = Author::with_release();
     push(&author, "--platform darwin_arm64").succeeds();
-    let run = push(&author, "").succeeds();
-    assert_eq!(
-        document(&run),
-        expected(&author, "updated", ["present", "copied"], 406)
-    );
+    let found = push(&author, "").succeeds().json();
+    let statuses = ["updated", "present", "copied"];
+    assert_eq!(found, expected(&author, statuses, 406));
     author.installs();
-}
-
-#[test]
-fn a_dry_run_has_the_status_planned() {
-    let author = Author::with_release();
-    let dry = push(&author, "--dry-run").succeeds();
-    push(&author, "").succeeds();
-    assert_eq!(
-        document(&dry),
-        expected(&author, "planned", ["planned", "planned"], 0)
-    );
-    let dry = push(&author, "--dry-run").succeeds();
-    assert_eq!(
-        document(&dry),
-        expected(&author, "present", ["present", "present"], 0)
-    );
 }
 
 #[test]
 fn a_release_without_signature_and_documents() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
-    let run = author
-        .push_unsigned("--allow-unsigned */*/* --format json")
-        .succeeds();
-    let authentication = &document(&run)["providers"][0]["authentication"];
-    assert_eq!(*authentication, json!({"status": "checksum", "notes": []}));
+    let run = author.push_unsigned("--allow-unsigned */*/* --format json");
+    let authentication = json!({"status": "checksum", "notes": []});
+    let found = &run.succeeds().json()["providers"][0]["authentication"];
+    assert_eq!(*found, authentication);
 }
 
 #[test]
 fn a_version_that_failed() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
     let run = push(&author, "").exits(3);
-    let mut found = document(&run);
+    let mut found = run.json();
     let error = found["providers"][0]["error"].as_object_mut().unwrap();
     assert!(error.remove("message").unwrap().is_string() && error.remove("hint").is_some());
     assert_eq!(
@@ -132,7 +102,7 @@ fn a_failure_before_any_version_is_known() {
     two_platforms().write(&author.scene.path("dist"));
     ReleaseFolder::new("demo", "1.1.0").write(&author.scene.path("dist"));
     let run = push(&author, "").exits(2);
-    let mut found = document(&run);
+    let mut found = run.json();
     let error = found["error"].as_object_mut().unwrap();
     assert!(error.remove("message").unwrap().is_string() && error.remove("hint").is_some());
     assert_eq!(
@@ -141,8 +111,8 @@ fn a_failure_before_any_version_is_known() {
     );
     run.says(&format!("error {PROVIDER} dist has 1.0.0 1.1.0"));
     let run = push(&author, "--annotation x").exits(2);
-    assert_eq!(document(&run)["error"]["category"], "usage");
-    assert_eq!(document(&run).as_object().unwrap().len(), 2);
+    assert_eq!(run.json()["error"]["category"], "usage");
+    assert_eq!(run.json().as_object().unwrap().len(), 2);
 }
 
 #[test]
@@ -159,10 +129,9 @@ fn each_kind_of_failure_has_its_category_and_exit_code() {
         ("--provider demo", "usage", 2),
     ] {
         let run = push(&author, arguments).exits(exit);
-        let document = document(&run);
-        let error = document
-            .get("error")
-            .unwrap_or(&document["providers"][0]["error"]);
+        let document = run.json();
+        let nested = &document["providers"][0]["error"];
+        let error = document.get("error").unwrap_or(nested);
         assert_eq!(error["category"], category, "{arguments:?}");
         assert_ne!(run.stderr, "", "{arguments:?}");
     }
@@ -188,54 +157,37 @@ fn quiet_prints_only_the_result_and_errors() {
 }
 
 #[test]
-fn colour_is_used_on_stderr_only_and_can_be_disabled() {
-    let colourful = |scene: Scene, more: &str| {
+fn colour_is_used_on_stderr_only_can_be_disabled_and_changes_no_text() {
+    let mut texts = BTreeSet::new();
+    for (variables, more, is_colourful) in [
+        ("", "", false),
+        ("", "--color always", true),
+        ("CLICOLOR_FORCE=1", "", true),
+        ("CLICOLOR_FORCE=1 NO_COLOR=1", "", false),
+        ("CLICOLOR_FORCE=1", "--color never", false),
+        ("TERM=dumb", "", false),
+        ("TERM=dumb NO_COLOR=1", "", false),
+        ("CI=true", "--no-progress", false),
+    ] {
+        let variables = variables.split_whitespace();
+        let variables = variables.filter_map(|one| one.split_once('='));
+        let scene = variables.fold(Scene::new(), |scene, (name, value)| scene.env(name, value));
         let author = Author::within(scene);
-        two_platforms().write(&author.scene.path("dist"));
+        author.with_release_in_place();
         let good = author.push(more).succeeds();
         let bad = author.push(format!("{more} --existing fail")).exits(1);
         for run in [&good, &bad] {
             assert!(!run.stdout.contains('\x1b'), "{}", run.stdout);
+            assert_eq!(run.stderr.contains('\x1b'), is_colourful, "{}", run.stderr);
         }
-        let stderr = [good.stderr.contains('\x1b'), bad.stderr.contains('\x1b')];
-        assert_eq!(stderr[0], stderr[1]);
-        stderr[0]
-    };
-    assert!(!colourful(Scene::new(), ""), "no terminal");
-    assert!(colourful(Scene::new(), "--color always"));
-    assert!(colourful(Scene::new().env("CLICOLOR_FORCE", "1"), ""));
-    assert!(!colourful(
-        Scene::new().env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"),
-        ""
-    ));
-    assert!(!colourful(
-        Scene::new().env("CLICOLOR_FORCE", "1"),
-        "--color never"
-    ));
-    assert!(!colourful(Scene::new().env("TERM", "dumb"), ""));
-}
-
-#[test]
-fn the_text_is_the_same_without_colour() {
-    let said = |scene: Scene, more: &str| {
-        let author = Author::within(scene);
-        two_platforms().write(&author.scene.path("dist"));
-        let stderr = author.push(more).succeeds().stderr;
-        let mut plain = String::new();
-        let mut parts = stderr.split('\x1b');
-        plain.push_str(parts.next().unwrap());
-        for part in parts {
-            plain.push_str(part.split_once('m').unwrap().1);
-        }
-        plain
-    };
-    let plain = said(Scene::new(), "");
-    assert_eq!(said(Scene::new(), "--color always"), plain);
-    assert_eq!(
-        said(Scene::new().env("TERM", "dumb").env("NO_COLOR", "1"), ""),
-        plain
-    );
-    assert_eq!(said(Scene::new().env("CI", "true"), "--no-progress"), plain);
+        let parts = good.stderr.split_inclusive('\x1b');
+        let plain = parts.enumerate().map(|(number, part)| match number {
+            0 => part,
+            _ => part.split_once('m').unwrap().1,
+        });
+        texts.insert(plain.collect::<String>().replace('\x1b', ""));
+    }
+    assert_eq!(texts.len(), 1, "{texts:#?}");
 }
 
 /// A reader that closes the pipe needs no more output.
@@ -245,22 +197,13 @@ fn a_closed_pipe_is_success() {
         let author = Author::with_release();
         let mut child = author
             .scene
-            .command(env!("CARGO_BIN_EXE_tfoci"))
-            .args(PUSH.split(' '))
-            .args(["--format", format])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .piped(format!("{PUSH} --format {format}"))
             .spawn()
             .unwrap();
         drop(child.stdout.take());
-        let mut said = String::new();
-        child
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut said)
-            .unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{said}");
         assert!(!said.contains("error"), "{said}");
         assert_eq!(author.installs().len(), 2);
     }
@@ -269,14 +212,7 @@ fn a_closed_pipe_is_success() {
 #[test]
 fn a_closed_stderr_stops_nothing() {
     let author = Author::with_release();
-    let mut child = author
-        .scene
-        .command(env!("CARGO_BIN_EXE_tfoci"))
-        .args(PUSH.split(' '))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = author.scene.piped(PUSH).spawn().unwrap();
     drop(child.stderr.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));

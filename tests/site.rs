@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::install::{DEMO, Facts, demo, push, released, tree};
+use crate::install::{self, DEMO, Facts, demo, push, released, tree};
 use crate::support::judge;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
@@ -25,12 +25,33 @@ mod registries;
 /// Versions that do not verify.
 mod trust;
 
-/// A scene with two versions of a provider in the store.
-fn with_two() -> Scene {
+/// Another provider.
+const OTHER: &str = "example.net/team/other";
+
+/// A scene with these versions of a provider in the store.
+fn with(versions: &[&str]) -> Scene {
     let scene = Scene::new();
-    for version in ["1.0.0", "1.1.0"] {
+    for version in versions {
         push(&scene, DEMO, version, &demo(version));
     }
+    scene
+}
+
+fn with_two() -> Scene {
+    with(&["1.0.0", "1.1.0"])
+}
+
+/// Pushes a version of [`OTHER`].
+fn push_other(scene: &Scene, version: &str) {
+    let release = ReleaseFolder::new("other", version).platform("linux_amd64");
+    push(scene, OTHER, version, &release);
+}
+
+/// A site of the demo provider in two versions and of [`OTHER`] 0.3.0.
+fn of_two_providers() -> Scene {
+    let scene = with_two();
+    push_other(&scene, "0.3.0");
+    site(&scene, "").succeeds();
     scene
 }
 
@@ -69,11 +90,9 @@ fn an_address_is_not_a_directory_of_a_site() {
         .without_result()
         .says("error example.com/acme/own expected");
     assert!(!scene.path("example.com").exists());
-    let directory = "./example.com/acme/own";
-    scene
-        .line(format!("site {directory} --from oci-layout:store"))
-        .succeeds();
-    assert!(scene.path(directory).join("index.html").exists());
+    let site = "site ./example.com/acme/own --from oci-layout:store";
+    scene.line(site).succeeds();
+    assert!(scene.path("example.com/acme/own/index.html").exists());
 }
 
 /// The files of the site, without the page for people, which tells how the last run verified each version.
@@ -95,22 +114,20 @@ fn zip(version: &str, platform: &str) -> String {
 
 /// The versions that `index.json` lists.
 fn listed(scene: &Scene) -> Vec<String> {
-    let index = json(&of_demo(scene, "index.json"));
-    index["versions"]
-        .as_object()
-        .unwrap()
-        .keys()
-        .cloned()
-        .collect()
+    members(scene, "index.json", "versions")
+}
+
+/// The names of the members of a document of the demo provider.
+fn members(scene: &Scene, document: &str, list: &str) -> Vec<String> {
+    let bytes = fs::read(of_demo(scene, document)).unwrap();
+    let document: Value = serde_json::from_slice(&bytes).unwrap();
+    let names = document[list].as_object().unwrap().keys();
+    names.cloned().collect()
 }
 
 /// The names in the directory of the demo provider.
 fn names(scene: &Scene) -> Vec<String> {
-    tree(&scene.path("public").join(DEMO)).into_keys().collect()
-}
-
-fn json(path: &Path) -> Value {
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    install::names(&scene.path("public").join(DEMO))
 }
 
 /// Panics if a document below a directory names a file that does not exist.
@@ -169,11 +186,8 @@ fn the_files_are_those_of_providers_mirror() {
     assert_eq!(read("index.json"), index);
     let packages = ["1.0.0", "1.1.0"]
         .map(|version| ["linux_amd64", "windows_arm64"].map(|platform| zip(version, platform)));
-    let expected: Vec<String> = ["1.0.0.json", "1.1.0.json", "index.json"]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(packages.into_iter().flatten())
-        .collect();
+    let documents = ["1.0.0.json", "1.1.0.json", "index.json"].map(str::to_owned);
+    let expected = [&documents[..], &packages.concat()].concat();
     assert_eq!(names(&scene), expected);
     for name in &expected {
         use std::os::unix::fs::PermissionsExt as _;
@@ -181,17 +195,13 @@ fn the_files_are_those_of_providers_mirror() {
         assert_eq!(mode.mode() & 0o7777, 0o644, "{name}");
         let original = released(&scene, DEMO, "1.0.0").join(name);
         if original.exists() {
-            assert_eq!(
-                fs::read(of_demo(&scene, name)).unwrap(),
-                fs::read(original).unwrap()
-            );
+            let [written, original] = [of_demo(&scene, name), original].map(fs::read);
+            assert_eq!(written.unwrap(), original.unwrap());
         }
     }
-    let paths: Vec<String> = expected[3..]
-        .iter()
-        .map(|name| format!("public/{DEMO}/{name}\n"))
-        .collect();
-    assert_eq!(run.stdout, paths.concat());
+    let path = |name: &String| format!("public/{DEMO}/{name}\n");
+    let paths: String = expected[3..].iter().map(path).collect();
+    assert_eq!(run.stdout, paths);
     run.tells("     Wrote 2 versions, 4 packages (0 B copied, 4 reused) in ");
 }
 
@@ -215,16 +225,13 @@ fn hosts_are_in_punycode() {
 
 #[test]
 fn constraints_select_all_versions_that_match() {
-    let scene = with_two();
-    push(&scene, DEMO, "2.0.0", &demo("2.0.0"));
-    let candidate = "1.2.0-rc.1+build.5";
-    push(&scene, DEMO, candidate, &demo(candidate));
+    let all = ["1.0.0", "1.1.0", "1.2.0-rc.1+build.5", "2.0.0"];
+    let scene = with(&all);
     site(&scene, format!("{DEMO}@~>1.0")).succeeds();
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
     let run = site(&scene, format!("{DEMO}@9.9.9")).exits(1);
     run.says("error example.com/acme/demo 9.9.9");
     site(&scene, DEMO).succeeds();
-    let all = ["1.0.0", "1.1.0", "1.2.0-rc.1+build.5", "2.0.0"];
     assert_eq!(listed(&scene), all);
     assert_names_what_is_there(&scene.path("public"));
 }
@@ -237,11 +244,7 @@ fn only_wanted_platforms_are_written_and_others_stay() {
     let run = site(&scene, "--platform linux/amd64").succeeds();
     run.says("Warning example.com/acme/demo 1.2.0");
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
-    let platforms = || {
-        let document = json(&of_demo(&scene, "1.0.0.json"));
-        let archives = document["archives"].as_object().unwrap().keys();
-        archives.cloned().collect::<Vec<_>>()
-    };
+    let platforms = || members(&scene, "1.0.0.json", "archives");
     assert_eq!(platforms(), ["linux_amd64"]);
     for more in ["", "--delete"] {
         site(&scene, format!("--platform windows_arm64 {more}")).succeeds();
@@ -256,8 +259,7 @@ fn a_version_that_lost_its_only_wanted_platform_is_deleted() {
     let linux = "--platform linux_amd64";
     site(&scene, linux).succeeds();
     let lost = ReleaseFolder::new("demo", "1.1.0").platform("windows_arm64");
-    let folder = scene.path("lost");
-    lost.write(&folder);
+    lost.write(&scene.path("lost"));
     let replace = "push lost --provider example.com/acme/demo --key acme.asc --to oci-layout:store --existing replace";
     scene.line(replace).succeeds();
     let run = site(&scene, linux).succeeds();
@@ -265,8 +267,7 @@ fn a_version_that_lost_its_only_wanted_platform_is_deleted() {
     run.says("Warning example.com/acme/demo 1.1.0");
     let delete = "--platform linux_amd64 --delete";
     let run = dry_run(&scene, delete).succeeds();
-    let line = "Would delete example.com/acme/demo 1.1.0\n";
-    run.tells(line);
+    run.tells("Would delete example.com/acme/demo 1.1.0\n");
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
     site(&scene, delete).succeeds();
     assert_eq!(listed(&scene), ["1.0.0"]);
@@ -277,18 +278,15 @@ fn a_version_that_lost_its_only_wanted_platform_is_deleted() {
     lost.write(&scene.path("lost"));
     scene.line(replace).succeeds();
     site(&scene, delete).succeeds();
-    let document = json(&of_demo(&scene, "1.1.0.json"));
-    let platforms = document["archives"].as_object().unwrap().keys();
-    assert_eq!(platforms.collect::<Vec<_>>(), ["windows_arm64"]);
+    let platforms = members(&scene, "1.1.0.json", "archives");
+    assert_eq!(platforms, ["windows_arm64"]);
     assert!(!of_demo(&scene, &zip("1.1.0", "linux_amd64")).exists());
 }
 
 #[test]
 fn a_platform_that_no_version_has_is_an_error() {
     let run = site(&with_two(), "--platform linux_arm").exits(1);
-    run.says(
-        "Warning 1.0.0 Warning 1.1.0 error example.com/acme/demo oci-layout:store linux_arm has linux_amd64 windows_arm64",
-    );
+    run.says("Warning 1.0.0 Warning 1.1.0 error example.com/acme/demo oci-layout:store linux_arm has linux_amd64 windows_arm64");
 }
 
 /// At last the site has a damaged package, a package that the store lost and a file of an unfinished run, and it lacks a version.
@@ -317,17 +315,8 @@ fn a_dry_run_writes_nothing() {
 #[test]
 fn two_runs_at_once_take_turns() {
     let scene = with_two();
-    let start = || {
-        let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        let arguments = "site public --from oci-layout:store --quiet";
-        command
-            .args(arguments.split(' '))
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .unwrap()
-    };
-    let runs: Vec<_> = (0..4).map(|_| start()).collect();
-    for mut run in runs {
+    let line = "site public --from oci-layout:store --quiet";
+    for mut run in [(); 4].map(|()| scene.piped(line).spawn().unwrap()) {
         assert!(run.wait().unwrap().success());
     }
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);

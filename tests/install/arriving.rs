@@ -27,9 +27,8 @@ impl Given {
         push(&scene, DEMO, "1.0.0", &release);
         let zh = Facts::of_demo(&scene, "linux_amd64").zh;
         let host = registry.host();
-        let store = format!("{host}/{{namespace}}/{{type}}");
+        let store = format!("{host}/{{namespace}}/{{type}} --plain-http {host}");
         let copy = format!("copy --from oci-layout:store --to {store}");
-        let copy = format!("{copy} --plain-http {host}");
         scene.line(copy).succeeds();
         Self {
             store,
@@ -41,9 +40,8 @@ impl Given {
 
     /// Runs a command, with the version and the store as its last words.
     fn line(&self, command: &str) -> Run {
-        let (store, host) = (&self.store, self.registry.host());
-        let from = format!("--from {store} --plain-http {host}");
-        self.scene.line(format!("{command} {DEMO} {from}"))
+        let store = &self.store;
+        self.scene.line(format!("{command} {DEMO} --from {store}"))
     }
 
     fn install(&self) -> Run {
@@ -66,6 +64,28 @@ impl Given {
             .map(|(name, content)| (name.strip_prefix(package).unwrap().to_owned(), content))
             .collect()
     }
+
+    fn locked(&self) -> String {
+        fs::read_to_string(self.scene.path(".terraform.lock.hcl")).unwrap()
+    }
+}
+
+/// Zips, each with the number of downloads that unpacking it takes: it arrives, or is read from a file, at once or in a second attempt.
+fn zips() -> [(&'static str, Vec<u8>, usize); 3] {
+    let streamed = large().deflated().streamed();
+    [
+        (
+            "arriving",
+            zip([executable(), streamed, directory("docs/")]),
+            1,
+        ),
+        ("from a file", zip([large().streamed(), executable()]), 1),
+        (
+            "from a file after all",
+            zip([executable(), large().streamed()]),
+            2,
+        ),
+    ]
 }
 
 fn noise() -> Vec<u8> {
@@ -79,21 +99,8 @@ fn large() -> File {
 
 #[test]
 fn each_zip_is_unpacked() {
-    let streamed = || large().deflated().streamed();
-    for (label, files, downloads) in [
-        (
-            "arriving",
-            vec![executable(), streamed(), directory("docs/")],
-            1,
-        ),
-        ("from a file", vec![large().streamed(), executable()], 1),
-        (
-            "from a file after all",
-            vec![executable(), large().streamed()],
-            2,
-        ),
-    ] {
-        let given = Given::new(&zip(files));
+    for (label, zip, downloads) in zips() {
+        let given = Given::new(&zip);
         given.install().succeeds();
         assert_eq!(given.downloads(), downloads, "{label}");
         let expected = [(EXECUTABLE, b"hello\n".to_vec()), ("docs/noise", noise())];
@@ -168,37 +175,20 @@ fn installed_packages_are_not_touched() {
 /// As for an installation, but nothing is written except the lock file: without a directory for temporary files, the rest fails.
 #[test]
 fn the_h1_of_a_zip_is_computed_while_it_arrives() {
-    let streamed = || large().deflated().streamed();
     let lock = |given: &Given| given.line("lock --h1 --platform linux_amd64");
-    for (label, files, downloads) in [
-        (
-            "arriving",
-            vec![executable(), streamed(), directory("docs/")],
-            1,
-        ),
-        ("from a file", vec![large().streamed(), executable()], 1),
-        (
-            "from a file after all",
-            vec![executable(), large().streamed()],
-            2,
-        ),
-    ] {
-        let mut given = Given::new(&zip(files));
+    for (label, zip, downloads) in zips() {
+        let mut given = Given::new(&zip);
         lock(&given).succeeds();
         assert_eq!(given.downloads(), downloads, "{label}");
-        let text = || fs::read_to_string(given.scene.path(".terraform.lock.hcl")).unwrap();
-        let (locked, h1) = (
-            text(),
-            Facts::of_demo(&given.scene, "linux_amd64").directory_h1,
-        );
-        assert!(locked.contains(&format!("\"{h1}\",")), "{label}\n{locked}");
+        let Facts { directory_h1, .. } = Facts::of_demo(&given.scene, "linux_amd64");
+        let locked = given.locked();
+        assert!(locked.contains(&directory_h1), "{label}\n{locked}");
 
         fs::remove_file(given.scene.path(".terraform.lock.hcl")).unwrap();
         given.scene = given.scene.env("TMPDIR", "/nowhere");
         if label == "arriving" {
             lock(&given).succeeds();
-            let again = fs::read_to_string(given.scene.path(".terraform.lock.hcl")).unwrap();
-            assert_eq!(again, locked);
+            assert_eq!(given.locked(), locked);
         } else {
             lock(&given).exits(1).tells("temporary file");
         }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use super::{DEMO, Facts, demo, install, install_linux, names, push, steady, tree, with_demo};
 
@@ -32,9 +31,8 @@ fn a_second_run_has_nothing_to_do() {
         let stderr = steady(&second.stderr);
         for platform in ["linux_amd64", "windows_arm64"] {
             let size = Facts::of_demo(&scene, platform).size;
-            let line = format!(
-                "   Present {DEMO} 1.0.0 {platform}   {size} B   signed [KEY] (embedded)\n"
-            );
+            let how = "signed [ACME ID] (embedded)";
+            let line = format!("   Present {DEMO} 1.0.0 {platform}   {size} B   {how}\n");
             assert!(stderr.contains(&line), "{stderr}");
         }
         assert_eq!(identities(scene.path("mirror")), before);
@@ -70,22 +68,17 @@ fn another_file_in_the_place_of_a_package_is_refused_and_kept() {
 #[test]
 fn a_directory_that_differs_is_refused_and_kept() {
     type Change = fn(PathBuf);
-    let changes: [(&str, Change); 4] = [
-        ("a changed file", |at| {
-            fs::write(at.join("LICENSE"), "other").unwrap()
-        }),
-        ("a file too many", |at| {
-            fs::write(at.join("more"), "").unwrap()
-        }),
-        ("a file too few", |at| {
-            fs::remove_file(at.join("LICENSE")).unwrap()
-        }),
-        ("a file in its place", |at| {
+    // A changed file, one too many, one too few, and a file in the place of the directory.
+    let changes: [Change; 4] = [
+        |at| fs::write(at.join("LICENSE"), "other").unwrap(),
+        |at| fs::write(at.join("more"), "").unwrap(),
+        |at| fs::remove_file(at.join("LICENSE")).unwrap(),
+        |at| {
             fs::remove_dir_all(&at).unwrap();
             fs::write(at, "file").unwrap();
-        }),
+        },
     ];
-    for (what, change) in changes {
+    for (what, change) in changes.iter().enumerate() {
         let scene = with_demo();
         install_linux(&scene, "--unpacked").succeeds();
         change(scene.path(UNPACKED));
@@ -158,16 +151,7 @@ fn files_of_a_killed_run_are_removed_by_the_next() {
 fn runs_at_the_same_time_wait_for_each_other() {
     let scene = with_demo();
     let arguments = "install --from oci-layout:store --into mirror --platform all --quiet";
-    let start = |_| {
-        scene
-            .command(env!("CARGO_BIN_EXE_tfoci"))
-            .args(arguments.split(' '))
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap()
-    };
-    let running: Vec<_> = (0..4).map(start).collect();
-    for mut run in running {
+    for mut run in [(); 4].map(|()| scene.piped(arguments).spawn().unwrap()) {
         assert!(run.wait().unwrap().success());
     }
     assert_eq!(names(&scene.path("mirror")).len(), 2);
@@ -183,8 +167,8 @@ fn a_dry_run_reports_the_plan_and_writes_nothing() {
         assert!(!scene.path("mirror").exists());
         let stderr = steady(&planned.stderr);
         let size = Facts::of_demo(&scene, "linux_amd64").size;
-        let line =
-            format!("\nWould copy {DEMO} 1.0.0 linux_amd64   {size} B   signed [KEY] (embedded)\n");
+        let how = "signed [ACME ID] (embedded)";
+        let line = format!("\nWould copy {DEMO} 1.0.0 linux_amd64   {size} B   {how}\n");
         assert!(stderr.contains(&line), "{stderr}");
 
         install_linux(&scene, form).succeeds();
@@ -193,31 +177,26 @@ fn a_dry_run_reports_the_plan_and_writes_nothing() {
         assert_eq!(identities(scene.path("mirror")), before);
 
         let done = install(&scene, format!("--platform all {form}")).succeeds();
-        assert_eq!(
-            (planned.stdout, halfway.stdout),
-            (done.stdout.clone(), done.stdout)
-        );
+        assert_eq!(planned.stdout, done.stdout);
+        assert_eq!(halfway.stdout, done.stdout);
     }
 }
 
 /// Clients take the first package in the order of paths, whatever its spelling.
 #[test]
 fn packages_under_another_spelling_are_refused() {
-    for (meant, other) in [
-        ("example.com/acme/demo", "EXAMPLE.com/acme/demo"),
-        ("example.com/acme/demo/1.0.0", "example.com/acme/demo/1.0"),
-        (
-            "example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip",
-            "example.com/acme/demo/Terraform-provider-demo_1.0.0_linux_amd64.zip",
-        ),
+    let version = format!("mirror/{DEMO}/1.0.0");
+    for (meant, written, other) in [
+        (&*format!("mirror/{DEMO}"), "example.com", "EXAMPLE.com"),
+        (&version, "1.0.0", "1.0"),
+        (PACKED, "terraform-", "Terraform-"),
     ] {
         let scene = with_demo();
-        fs::create_dir_all(scene.path("mirror").join(other)).unwrap();
+        let other = meant.replacen(written, other, 1);
+        fs::create_dir_all(scene.path(&other)).unwrap();
         for form in ["--packed", "--unpacked"] {
             let run = install_linux(&scene, form).exits(3);
-            run.tells(format!(
-                "  expected mirror/{meant}\n  received mirror/{other}\n"
-            ));
+            run.tells(format!("  expected {meant}\n  received {other}\n"));
         }
         assert!(!scene.path(PACKED).exists());
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::{DEMO, Facts, demo, install, names, push, released, tree, with_demo};
+use super::{DEMO, Facts, demo, install, install_linux, names, push, released, tree, with_demo};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
@@ -11,11 +11,8 @@ use crate::support::signer::Signer;
 #[test]
 fn packed_installs_the_zip_under_the_name_that_clients_expect() {
     let scene = with_demo();
-    let run = install(
-        &scene,
-        "acme/demo --default-host example.com --platform linux_amd64",
-    )
-    .succeeds();
+    let demo = "acme/demo --default-host example.com --platform linux_amd64";
+    let run = install(&scene, demo).succeeds();
     let Facts { size, .. } = Facts::of_demo(&scene, "linux_amd64");
     let path = "mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
     assert_eq!(run.stdout, format!("{path}\n"));
@@ -43,7 +40,7 @@ provider_installation {
 #[test]
 fn hashes_are_printed_on_request() {
     let scene = with_demo();
-    let run = install(&scene, format!("{DEMO} --platform linux_amd64 -v")).succeeds();
+    let run = install_linux(&scene, "-v").succeeds();
     let Facts { zh, h1, .. } = Facts::of_demo(&scene, "linux_amd64");
     let hashes = format!("    Hashes {DEMO} 1.0.0\n           {h1}\n           {zh}\n");
     run.tells(&hashes);
@@ -52,33 +49,23 @@ fn hashes_are_printed_on_request() {
 #[test]
 fn unpacked_installs_the_zip_s_contents_into_a_directory() {
     let scene = with_demo();
-    let run = install(
-        &scene,
-        format!("{DEMO} --unpacked --platform windows_arm64 --quiet"),
-    )
-    .succeeds();
+    let run = install(&scene, "--unpacked --platform windows_arm64 --quiet").succeeds();
     let path = "mirror/example.com/acme/demo/1.0.0/windows_arm64";
-    assert_eq!(
-        (run.stdout.as_str(), run.stderr.as_str()),
-        (format!("{path}\n").as_str(), "")
-    );
+    assert_eq!(run.stdout, format!("{path}\n"));
+    assert_eq!(run.stderr, "");
     let executable = "terraform-provider-demo_v1.0.0.exe";
-    let files = tree(&scene.path("mirror"));
+    let script = "#!/bin/sh\necho demo 1.0.0 windows_arm64\n";
+    let files = tree(&scene.path(path));
     let expected = [
         ("LICENSE", "demo license\n", 0o644),
         ("README.md", "# demo\n", 0o644),
-        (
-            executable,
-            "#!/bin/sh\necho demo 1.0.0 windows_arm64\n",
-            0o755,
-        ),
+        (executable, script, 0o755),
     ];
-    assert_eq!(files.len(), expected.len());
+    assert_eq!(names(&scene.path("mirror")).len(), expected.len());
     for (name, content, mode) in expected {
         let metadata = fs::metadata(scene.path(path).join(name)).unwrap();
         assert_eq!(metadata.permissions().mode() & 0o7777, mode, "{name}");
-        let file = format!("example.com/acme/demo/1.0.0/windows_arm64/{name}");
-        assert_eq!(files[&file], content.as_bytes(), "{name}");
+        assert_eq!(files[name], content.as_bytes(), "{name}");
     }
     fs::create_dir(scene.path("ordinary")).unwrap();
     let mode = |path| fs::metadata(scene.path(path)).unwrap().permissions().mode();
@@ -90,7 +77,6 @@ fn json_prints_one_document() {
     let scene = with_demo();
     let run = install(&scene, "--format json --platform linux_amd64").succeeds();
     let Facts { zh, h1, .. } = Facts::of_demo(&scene, "linux_amd64");
-    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let expected = serde_json::json!({
         "schema": 1,
         "providers": [{
@@ -109,7 +95,7 @@ fn json_prints_one_document() {
             "hashes": [h1, zh],
         }],
     });
-    assert_eq!(document, expected);
+    assert_eq!(run.json(), expected);
 }
 
 #[test]
@@ -123,11 +109,7 @@ fn hosts_are_spelled_as_clients_read_them() {
         let scene = Scene::new();
         let address = format!("{host}/acme/demo");
         push(&scene, &address, "1.0.0", &demo("1.0.0"));
-        let run = install(
-            &scene,
-            format!("{address} --platform linux_amd64 --unpacked"),
-        )
-        .succeeds();
+        let run = install(&scene, "--platform linux_amd64 --unpacked").succeeds();
         let path = format!("mirror/{directory}/acme/demo/1.0.0/linux_amd64");
         assert_eq!(run.stdout, format!("{path}\n"));
         assert!(scene.path(&path).join("LICENSE").is_file());
@@ -137,68 +119,51 @@ fn hosts_are_spelled_as_clients_read_them() {
 
 #[test]
 fn a_zip_gets_the_file_name_that_clients_parse() {
-    let scene = Scene::new();
-    push(
-        &scene,
-        DEMO,
-        "1.0.0-rc.1+b",
-        &demo("1.0.0-rc.1+b").v_in_names(),
-    );
-    let run = install(
-        &scene,
-        "example.com/acme/demo@1.0.0-rc.1+b --platform linux_amd64",
-    )
-    .succeeds();
-    let path = "mirror/example.com/acme/demo/terraform-provider-demo_1.0.0-rc.1+b_linux_amd64.zip";
-    assert_eq!(run.stdout, format!("{path}\n"));
+    let (scene, version) = (Scene::new(), "1.0.0-rc.1+b");
+    push(&scene, DEMO, version, &demo(version).v_in_names());
+    let asked = format!("{DEMO}@{version} --platform linux_amd64");
+    let run = install(&scene, asked).succeeds();
+    let name = format!("terraform-provider-demo_{version}_linux_amd64.zip");
+    assert_eq!(run.stdout, format!("mirror/{DEMO}/{name}\n"));
 }
 
 #[test]
 fn a_version_with_capital_letters_is_installed_unpacked_only() {
     let scene = Scene::new();
     push(&scene, DEMO, "1.0.0-RC1", &demo("1.0.0-RC1"));
-    let asked = "example.com/acme/demo@1.0.0-RC1";
-    let run = install(&scene, format!("{asked} --platform linux_amd64")).exits(1);
-    assert_eq!(run.stdout, "");
+    let asked = format!("{DEMO}@1.0.0-RC1 --platform linux_amd64");
+    let run = install(&scene, &asked).exits(1).without_result();
     run.tells("`--unpacked`");
     assert!(!scene.path("mirror").exists());
-    let run = install(&scene, format!("{asked} --platform linux_amd64 --unpacked")).succeeds();
-    assert_eq!(
-        run.stdout,
-        "mirror/example.com/acme/demo/1.0.0-RC1/linux_amd64\n"
-    );
+    let run = install(&scene, format!("{asked} --unpacked")).succeeds();
+    let path = format!("mirror/{DEMO}/1.0.0-RC1/linux_amd64\n");
+    assert_eq!(run.stdout, path);
 }
 
 #[test]
 fn a_zip_with_directory_entries_has_two_h1_and_a_warning() {
     for form in ["--packed", "--unpacked"] {
         let scene = Scene::new();
-        let release = ReleaseFolder::new("demo", "1.0.0").package(
-            "linux_amd64",
-            &[
-                ("docs/", b""),
-                ("docs/x.md", b"x\n"),
-                ("terraform-provider-demo_v1.0.0", b"hello\n"),
-            ],
-        );
-        push(&scene, DEMO, "1.0.0", &release);
+        push(&scene, DEMO, "1.0.0", &with_directory("linux_amd64"));
         let run = install(&scene, format!("--platform all --format json {form}")).succeeds();
         run.tells("   Warning example.com/acme/demo 1.0.0 linux_amd64: ");
-        let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
-        let Facts {
-            zh,
-            h1,
-            directory_h1,
-            ..
-        } = Facts::of_demo(&scene, "linux_amd64");
-        assert_ne!(h1, directory_h1);
-        let mut hashes = vec![h1, directory_h1, zh];
+        let provider = &run.json()["providers"][0];
+        let facts = Facts::of_demo(&scene, "linux_amd64");
+        assert_ne!(facts.h1, facts.directory_h1);
+        let mut hashes = [facts.h1, facts.directory_h1, facts.zh];
         hashes.sort();
-        assert_eq!(
-            document["providers"][0]["hashes"],
-            serde_json::json!(hashes)
-        );
-        let notes = &document["providers"][0]["authentication"]["notes"];
+        assert_eq!(provider["hashes"], serde_json::json!(hashes));
+        let notes = &provider["authentication"]["notes"];
         assert_eq!(*notes, serde_json::json!(["directory-entries"]));
     }
+}
+
+/// A release whose zip has an entry for a directory.
+pub fn with_directory(platform: &str) -> ReleaseFolder {
+    let files: [(&str, &[u8]); 3] = [
+        ("docs/", b""),
+        ("docs/x.md", b"x\n"),
+        ("terraform-provider-demo_v1.0.0", b"#!/bin/sh\n"),
+    ];
+    ReleaseFolder::new("demo", "1.0.0").package(platform, &files)
 }

@@ -5,12 +5,9 @@ use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 
 fn zips(platforms: &[&str]) -> Vec<String> {
-    platforms
-        .iter()
-        .map(|platform| {
-            format!("example.com/acme/demo/terraform-provider-demo_1.0.0_{platform}.zip")
-        })
-        .collect()
+    let names = platforms.iter();
+    let names = names.map(|it| format!("{DEMO}/terraform-provider-demo_1.0.0_{it}.zip"));
+    names.collect()
 }
 
 #[test]
@@ -28,10 +25,8 @@ fn every_form_of_the_platform_option_is_accepted() {
         let scene = with_demo();
         let run = install(&scene, format!("{DEMO} {arguments}")).succeeds();
         assert_eq!(names(&scene.path("mirror")), zips(platforms), "{arguments}");
-        let paths: String = zips(platforms)
-            .iter()
-            .map(|path| format!("mirror/{path}\n"))
-            .collect();
+        let paths = zips(platforms).into_iter();
+        let paths: String = paths.map(|path| format!("mirror/{path}\n")).collect();
         assert_eq!(run.stdout, paths, "{arguments:?}");
     }
 }

@@ -65,12 +65,10 @@ fn without_an_address_every_provider_is_installed() {
     let other = ReleaseFolder::new("other", "0.1.0").platform("linux_amd64");
     push(&scene, "bücher.example/team/other", "0.1.0", &other);
     let run = install_linux(&scene, "").succeeds();
-    assert_eq!(
-        run.stdout,
-        "mirror/example.com/acme/demo/terraform-provider-demo_1.1.0_linux_amd64.zip
+    let paths = "mirror/example.com/acme/demo/terraform-provider-demo_1.1.0_linux_amd64.zip
 mirror/bücher.example/team/other/terraform-provider-other_0.1.0_linux_amd64.zip
-"
-    );
+";
+    assert_eq!(run.stdout, paths);
     assert_eq!(names(&scene.path("mirror")).len(), 2);
 }
 
@@ -104,8 +102,7 @@ fn an_empty_store_has_nothing_to_install() {
 
 #[test]
 fn a_store_address_is_refused_as_target_directory() {
-    let author = Author::new();
-    author.with_pushed();
+    let author = Author::pushed();
     let arguments = "install acme/demo --from oci-layout:store --into oci-layout:out";
     author.line(arguments).exits(2).without_result();
     assert!(!author.scene.path("oci-layout:out").exists());

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::Stdio;
 
 use crate::chaos::tracer::{self, ENDLESS, FDATASYNC, FSYNC, Fault, MKDIR, RENAME, Threads, WRITE};
 use crate::support::author::Author;
@@ -31,10 +30,9 @@ fn within(scene: Scene) -> Author {
     author
 }
 
-fn arguments(command: &str) -> Vec<String> {
+fn line(command: &str) -> String {
     let from = "--from oci-layout:store --key acme.asc --platform linux_amd64";
-    let all = format!("{command} --chdir project {from}");
-    all.split(' ').map(str::to_owned).collect()
+    format!("{command} --chdir project {from}")
 }
 
 /// The project before a run.
@@ -67,7 +65,7 @@ fn at_every_call(author: &Author, command: &str, effect: &str) {
     }
     reset(author, command);
     let before = tree(author);
-    author.scene.tfoci(arguments(command)).succeeds();
+    author.scene.line(line(command)).succeeds();
     let after = tree(author);
     let mut happened = 0;
     // A failing write to the async runtime's event file would hang it, and a full disk never causes that.
@@ -83,7 +81,9 @@ fn at_every_call(author: &Author, command: &str, effect: &str) {
                     nth,
                     threads,
                 };
-                let (run, log) = tracer::run(&author.scene, &fault, &arguments(command));
+                let line = line(command);
+                let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+                let (run, log) = tracer::run(&author.scene, &fault, &arguments);
                 let is_done = run.status == Some(0);
                 let left = tree(author);
                 let is_old_or_new = left[LOCK] == before[LOCK] || left[LOCK] == after[LOCK];
@@ -98,7 +98,7 @@ fn at_every_call(author: &Author, command: &str, effect: &str) {
                         assert_eq!(after.get(name), Some(content), "{fault:?}");
                     }
                 }
-                author.scene.tfoci(arguments(command)).succeeds();
+                author.scene.line(line).succeeds();
                 let now = tree(author);
                 assert!(now == after, "{fault:?}: {:?}", now.keys());
                 if is_done && !log.contains("INJECTED") {
@@ -146,19 +146,10 @@ fn two_concurrent_runs_write_what_one_writes() {
         (given_cache(), "install"),
     ] {
         reset(&author, command);
-        author.scene.tfoci(arguments(command)).succeeds();
+        author.scene.line(line(command)).succeeds();
         let after = tree(&author);
         reset(&author, command);
-        let runs: Vec<_> = (0..4)
-            .map(|_| {
-                let mut run = author.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-                run.args(arguments(command))
-                    .stdout(Stdio::null())
-                    .stderr(Stdio::piped());
-                run.spawn().unwrap()
-            })
-            .collect();
-        for run in runs {
+        for run in [(); 4].map(|()| author.scene.piped(line(command)).spawn().unwrap()) {
             let output = run.wait_with_output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{said}");

@@ -1,7 +1,7 @@
 //! Ctrl-C while a large package is compared with its lock file, and while a large configuration is read.
 
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::time::Instant;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -26,10 +26,7 @@ fn is_reading(child: &Child, file: &str) -> bool {
 
 /// Starts a run in `ours`, and waits for a moment of it.
 fn start(scene: &Scene, line: &str, is_there: impl Fn(&Child) -> bool) -> Child {
-    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-    let command = command.args(line.split(' ')).args(["--chdir", "ours"]);
-    let command = command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
+    let mut child = scene.piped(format!("{line} --chdir ours")).spawn().unwrap();
     while !is_there(&child) {
         assert!(child.try_wait().unwrap().is_none(), "it has ended");
     }

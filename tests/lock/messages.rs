@@ -192,10 +192,8 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     }
     let before = origin.counters();
     let demo = origin.address("acme/demo");
-    installing("")
-        .exits(4)
-        .tells(&demo)
-        .tells("`tfoci lock --h1`");
+    let run = installing("").exits(4);
+    run.tells(&demo).tells("`tfoci lock --h1`");
     assert_eq!(origin.counters(), before);
     assert_eq!(read(&scene, lock), text);
     // Only the packages show to which platform an `h1` belongs.
@@ -215,9 +213,8 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
 
     // Missing and surplus entries are still differences, unless addresses select others.
     scene.write(lock, format!("{text}{SURPLUS}"));
-    installing("")
-        .exits(4)
-        .tells("registry.example.com/acme/zz");
+    let run = installing("").exits(4);
+    run.tells("registry.example.com/acme/zz");
     installing(&demo).succeeds();
     scene.write(lock, "");
     let run = installing("").exits(4);

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use rustix::fs::{FlockOperation, fcntl_lock};
 
@@ -207,13 +206,7 @@ fn a_running_client_is_waited_for() {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let held = fs::File::create(&path).unwrap();
     fcntl_lock(&held, FlockOperation::LockExclusive).unwrap();
-    let mut child = scene
-        .command(env!("CARGO_BIN_EXE_tfoci"))
-        .args(["install", "--chdir", "ours"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = scene.piped("install --chdir ours").spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut said = String::new();
     while !said.contains("Waiting for another process that holds") {
@@ -232,12 +225,12 @@ fn a_running_client_is_waited_for() {
 fn two_runs_share_one_cache() {
     let (origin, scene) = given();
     project(&scene, &origin, "second");
-    let start = |directory: &str| {
-        let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        let command = command.args(["install", "--chdir", directory]);
-        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()
-    };
-    let mut both = ["ours", "second"].map(|directory| start(directory).unwrap());
+    let mut both = ["ours", "second"].map(|name| {
+        scene
+            .piped(format!("install --chdir {name}"))
+            .spawn()
+            .unwrap()
+    });
     assert!(both.iter_mut().all(|child| child.wait().unwrap().success()));
     let tree = |name: &str| judge::tree(&scene.path(format!("{name}/.terraform")));
     assert_eq!(tree("ours"), tree("second"));

@@ -71,10 +71,12 @@ impl<'a> Attempt<'a> {
         let mirror = format!(
             "provider_installation {{\n  network_mirror {{\n    url = \"https://{host}/mirror/\"\n  }}\n}}\n"
         );
-        let mirror = self.through_mirror.then_some(mirror).unwrap_or_default();
-        let token =
-            token.map(|token| format!("credentials \"{host}\" {{ token = \"{token}\" }}\n"));
-        self.init_with(&(mirror + &token.unwrap_or_default()), source, version)
+        let credentials = |token| format!("credentials \"{host}\" {{ token = \"{token}\" }}\n");
+        let mut text = token.map(credentials).unwrap_or_default();
+        if self.through_mirror {
+            text += &mirror;
+        }
+        self.init_with(&text, source, version)
     }
 
     /// Installs one version of a provider into a new project, with this configuration of the client.

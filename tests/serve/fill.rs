@@ -366,10 +366,8 @@ fn a_plain_host_of_the_store_is_no_origin_for_clients() {
     let (_origin, scene) = origin();
     let near = TcpListener::bind("127.0.0.1:0").unwrap();
     let server = every(&scene, "--plain-http 127.0.0.1");
-    let host = near.local_addr().unwrap();
-    server
-        .get(&format!("/mirror/{host}/a/b/index.json"))
-        .is(503);
+    let index = format!("/mirror/{}/a/b/index.json", near.local_addr().unwrap());
+    server.get(&index).is(503);
     server.logs("private address");
     near.set_nonblocking(true).unwrap();
     let met = near.accept().map_err(|error| error.kind());

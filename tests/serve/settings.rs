@@ -4,11 +4,11 @@ use rustls::pki_types::pem::PemObject as _;
 
 use super::http::certificate;
 use super::server::Server;
-use super::stores::{DEMO, HOST, INDEX, Store, VERSIONS, ZIP};
+use super::stores::{HOST, INDEX, Store, VERSIONS, ZIP};
 use crate::support::docker_registry::Program;
+use crate::support::registry::Access;
 use crate::support::registry::access::Tokens;
 use crate::support::registry::quirks::Personality;
-use crate::support::registry::{Access, Registry};
 use crate::support::tls::Authority;
 
 #[test]
@@ -87,9 +87,7 @@ pub fn the_registry_accepts_what_replaced_its_password() {
     };
     let passwords: fn(&'static str) -> Access = |user| Access::Basic { user };
     for access in [passwords, tokens] {
-        let registry = Registry::plain();
-        let store = Store::at(registry.host());
-        store.push(DEMO, "1.0.0", None);
+        let (registry, store) = Store::demo_in_registry();
         let requires = |user| {
             registry.require(access(user));
             store.scene.write("auth.json", registry.authfile());

@@ -11,9 +11,7 @@ const ONE: &str = r#"{"versions":{"1.0.0":{}}}"#;
 
 /// No request takes longer than clients wait, and the refresh goes on without them.
 pub fn a_slow_store_is_answered_in_the_end() {
-    let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    store.push(DEMO, "1.0.0", None);
+    let (registry, store) = Store::demo_in_registry();
     registry.latency(|_| true, Duration::from_secs(3));
     let server = store.serve("");
     let begun = Instant::now();
@@ -57,9 +55,7 @@ pub fn a_damaged_version_is_waited_for_once() {
 
 /// A registry may list a tag a moment before it has the manifest.
 pub fn a_version_whose_tag_is_listed_too_early_is_waited_for() {
-    let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    store.push(DEMO, "1.0.0", None);
+    let (registry, store) = Store::demo_in_registry();
     let is_manifest = |seen: &Seen| seen.path.ends_with("/manifests/1.0.0");
     registry.storm(1, is_manifest, Fault::status(404));
     assert_eq!(store.serve("").get(INDEX).text(), ONE);
@@ -67,9 +63,7 @@ pub fn a_version_whose_tag_is_listed_too_early_is_waited_for() {
 
 /// A store that takes longer than a refresh of a known list may take is not unreachable.
 pub fn what_a_slow_store_lacks_is_404() {
-    let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    store.push(DEMO, "1.0.0", None);
+    let (registry, store) = Store::demo_in_registry();
     let server = store.serve(format!("--max-age 0 --registry-host {HOST}"));
     server.get(INDEX).is(200);
     let mut nothing = paths_of_nothing();

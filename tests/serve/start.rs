@@ -220,9 +220,7 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
 /// A server whose store is unreachable reports it, starts in any case, and reports when the store answers again.
 #[test]
 fn an_unreachable_store_is_reported_at_the_start() {
-    let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    store.push(DEMO, "1.0.0", None);
+    let (registry, store) = Store::demo_in_registry();
     let is_unreachable = Arc::new(AtomicBool::new(true));
     let unreachable = is_unreachable.clone();
     registry.always(move |_| unreachable.load(Ordering::SeqCst), unauthorized());
@@ -242,9 +240,7 @@ fn an_unreachable_store_is_reported_at_the_start() {
 
 #[test]
 fn every_kind_of_unreachable_store_is_reported_at_the_start() {
-    let registry = Registry::plain();
-    let demo = Store::at(registry.host());
-    demo.push(DEMO, "1.0.0", None);
+    let (_registry, demo) = Store::demo_in_registry();
     let gone = Store::at("127.0.0.1:1");
     let server = gone.serve(format!("--registry-host {HOST}"));
     server.logs("Failed");

@@ -171,12 +171,10 @@ pub const STALE: &str = "110 tfoci \"the list is older than --max-age\"";
 
 /// A registry that resets every connection while the flag is set, and a store in it.
 fn that_can_go() -> (Registry, Arc<AtomicBool>, Store) {
-    let registry = Registry::plain();
+    let (registry, store) = Store::demo_in_registry();
     let is_gone = Arc::new(AtomicBool::new(false));
     let gone = is_gone.clone();
     registry.always(move |_| gone.load(Ordering::SeqCst), Fault::Reset);
-    let store = Store::at(registry.host());
-    store.push(DEMO, "1.0.0", None);
     (registry, is_gone, store)
 }
 
@@ -321,9 +319,7 @@ pub fn changes_of_the_store_are_served_soon() {
 
 #[test]
 fn many_readers_cost_few_requests_below() {
-    let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    store.push(DEMO, "1.0.0", None);
+    let (registry, store) = Store::demo_in_registry();
     let server = store.serve(format!("--registry-host {HOST}"));
     registry.forget();
     let paths = [INDEX, VERSION, VERSIONS, DOWNLOAD];
@@ -353,9 +349,7 @@ fn many_readers_cost_few_requests_below() {
 /// A registry without the provider, unlike an empty layout, is no sign of an outage.
 #[test]
 fn the_log_says_once_that_a_registry_has_lost_a_provider() {
-    let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    store.push(DEMO, "1.0.0", None);
+    let (registry, store) = Store::demo_in_registry();
     let server = store.serve("--max-age 0");
     server.get(INDEX).is(200);
     registry.repository(&format!("mirror/{DEMO}"), |repository| {

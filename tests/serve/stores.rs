@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::http::Connection;
 use super::server::Server;
 use crate::support::docker_registry::{Foreign, Options, Program};
+use crate::support::registry::Registry;
 use crate::support::release::{Mistake, ReleaseFolder, sha256};
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
@@ -64,6 +65,14 @@ impl Store {
             from: format!("{registry}/{TEMPLATE}"),
             ..Self::empty()
         }
+    }
+
+    /// A registry in this process with one signed version of [`DEMO`].
+    pub fn demo_in_registry() -> (Registry, Self) {
+        let registry = Registry::plain();
+        let store = Self::at(registry.host());
+        store.push(DEMO, "1.0.0", None);
+        (registry, store)
     }
 
     /// A layout with one signed version of [`DEMO`].

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::stores::{
     BARE, DEMO, DOWNLOAD, HOST, INDEX, PAGE, Store, VERSION, VERSIONS, ZIP, package, pinned,
 };
-use crate::support::registry::{Registry, matching};
+use crate::support::registry::matching;
 use crate::support::release::Mistake;
 use crate::support::server::gate::Gate;
 use crate::support::signer::Signer;
@@ -305,9 +305,7 @@ fn a_change_of_another_entry_drops_no_list() {
 
 #[test]
 fn a_list_that_was_read_with_the_former_policy_is_not_shown() {
-    let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    store.push(DEMO, "1.0.0", None);
+    let (registry, store) = Store::demo_in_registry();
     store.pin(DEMO, "acme.asc");
     let server = store.serve("--trust trust.toml");
     let is_list = || matching("GET", "/tags/list");

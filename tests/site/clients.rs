@@ -1,11 +1,10 @@
-use std::collections::BTreeSet;
 use std::fs;
 
 use tfoci::platform::Platform;
 
 use super::site;
-use crate::clients::run;
-use crate::install::{DEMO, push, tree};
+use crate::clients::{clients, hashes, init, requiring, run};
+use crate::install::{DEMO, names, push};
 use crate::support::files::Files;
 use crate::support::origin::{Origin, Provider};
 use crate::support::programs::has;
@@ -20,61 +19,26 @@ const REQUIRED: [(&str, &str); 3] = [
     ("example.net/team/other", "0.3.0"),
 ];
 
-/// The hashes of a text, as lock files and documents write them.
-fn hashes(text: &str) -> BTreeSet<String> {
-    let words = text.split('"');
-    let hashes = words.filter(|word| word.starts_with("h1:") || word.starts_with("zh:"));
-    hashes.map(str::to_owned).collect()
-}
-
 #[test]
 fn clients_install_from_a_web_server() {
-    for client in ["terraform", "tofu"]
-        .into_iter()
-        .filter(|client| has(client))
-    {
+    for client in clients() {
         let scene = Scene::new();
         let here = Platform::current().to_string();
-        for (address, version) in REQUIRED {
+        for (address, version) in REQUIRED.into_iter().chain([(DEMO, "1.0.0")]) {
             let type_name = address.rsplit('/').next().unwrap();
-            let release = ReleaseFolder::new(type_name, version)
-                .platform(&here)
-                .platform("plan9_mips");
-            push(&scene, address, version, &release);
+            let release = ReleaseFolder::new(type_name, version).platform(&here);
+            push(&scene, address, version, &release.platform("plan9_mips"));
         }
-        push(
-            &scene,
-            DEMO,
-            "1.0.0",
-            &ReleaseFolder::new("demo", "1.0.0").platform(&here),
-        );
         let server = Files::serve(&scene.path("public"));
-        let printed = site(&scene, format!("--url {}", server.url(""))).succeeds();
-        let (_, block) = printed
-            .stderr
-            .split_once("\nFor the client's CLI configuration:\n\n")
-            .unwrap();
+        let said = site(&scene, format!("--url {}", server.url("")));
+        let said = said.succeeds().stderr;
+        let (_, block) = said.split_once("CLI configuration:\n\n").unwrap();
         scene.write("client.tfrc", block);
-        let required: String = (0..)
-            .zip(REQUIRED)
-            .map(|(n, (source, version))| {
-                format!("    p{n} = {{\n      source  = \"{source}\"\n      version = \"{version}\"\n    }}\n")
-            })
-            .collect();
-        scene.write(
-            "project/main.tf",
-            format!("terraform {{\n  required_providers {{\n{required}  }}\n}}\n"),
-        );
+        scene.write("project/main.tf", requiring(&REQUIRED));
         let ca = Authority::shared().write(&scene, "ca.pem");
         let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
         let project = scene.path("project");
-        run(
-            &scene,
-            &project,
-            client,
-            ["init", "-input=false", "-no-color"],
-        )
-        .succeeds();
+        init(&scene, "project", client).succeeds();
         let lock = fs::read_to_string(project.join(".terraform.lock.hcl")).unwrap();
         let stated = [
             "example.com/acme/demo/1.1.0",
@@ -89,13 +53,7 @@ fn clients_install_from_a_web_server() {
 
         // Another machine, with the lock file and without the packages.
         fs::remove_dir_all(project.join(".terraform")).unwrap();
-        run(
-            &scene,
-            &project,
-            client,
-            ["init", "-input=false", "-no-color"],
-        )
-        .succeeds();
+        init(&scene, "project", client).succeeds();
     }
 }
 
@@ -111,20 +69,13 @@ fn documents_are_byte_for_byte_those_of_tofu() {
     let ca = origin.write_ca(&scene);
     let scene = scene.env("SSL_CERT_FILE", ca.to_str().unwrap());
     scene.write("client.tfrc", "");
-    let required = format!("demo = {{ source = \"{address}\" }}");
-    scene.write(
-        "project/main.tf",
-        format!("terraform {{\n  required_providers {{\n    {required}\n  }}\n}}\n"),
-    );
-    let platforms = ["-platform=linux_amd64", "-platform=windows_arm64"];
-    let arguments = ["providers", "mirror", platforms[0], platforms[1], "../tofu"];
-    run(&scene, &scene.path("project"), "tofu", arguments).succeeds();
-    let ca = ca.to_str().unwrap();
-    scene
-        .line(format!(
-            "mirror {address} --to oci-layout:store --ca-file {ca}"
-        ))
-        .succeeds();
+    scene.write("project/main.tf", requiring(&[(&address, "")]));
+    let platforms = "-platform=linux_amd64 -platform=windows_arm64";
+    let arguments = format!("providers mirror {platforms} ../tofu");
+    let project = scene.path("project");
+    run(&scene, &project, "tofu", arguments.split(' ')).succeeds();
+    let mirror = format!("mirror {address} --to oci-layout:store --ca-file ca.pem");
+    scene.line(mirror).succeeds();
     site(&scene, "").succeeds();
     let read = |directory: &str, name: &str| {
         let text = fs::read_to_string(scene.path(format!("{directory}/{address}/{name}"))).unwrap();
@@ -134,9 +85,6 @@ fn documents_are_byte_for_byte_those_of_tofu() {
     for name in ["index.json", "1.0.0.json"] {
         assert_eq!(read("public", name), read("tofu", name));
     }
-    let names = |directory: &str| {
-        let files = tree(&scene.path(format!("{directory}/{address}")));
-        files.into_keys().collect::<Vec<_>>()
-    };
+    let names = |directory: &str| names(&scene.path(format!("{directory}/{address}")));
     assert_eq!(names("public"), names("tofu"));
 }

@@ -1,10 +1,10 @@
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use serde_json::Value;
-
 use super::{
-    assert_names_what_is_there, dry_run, files, listed, names, of_demo, site, with_two, zip,
+    OTHER, assert_names_what_is_there, dry_run, files, listed, names, of_demo, of_two_providers,
+    push_other, site, with_two, zip,
 };
 use crate::chaos::tracer::{self, ENDLESS, Fault, REMOVE, RENAME, Threads, WRITE};
 use crate::install::{DEMO, demo, push, released, tree};
@@ -13,14 +13,9 @@ use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
 use crate::support::tamper::untag;
 
-const OTHER: &str = "example.net/team/other";
-
 /// A site of two providers, of which the store loses a version and a provider.
 fn after_losses() -> Scene {
-    let scene = with_two();
-    let other = ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
-    push(&scene, OTHER, "0.3.0", &other);
-    site(&scene, "").succeeds();
+    let scene = of_two_providers();
     untag(&scene.path("store").join(DEMO), "1.0.0");
     fs::remove_dir_all(scene.path("store/example.net")).unwrap();
     scene
@@ -55,9 +50,8 @@ fn versions_that_the_store_no_longer_has_stay_until_they_are_deleted() {
 
     // With an address, another provider is not touched.
     let run = site(&scene, format!("{DEMO} --delete --format json")).succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
     let deleted = serde_json::json!([{"provider": DEMO, "version": "1.0.0"}]);
-    assert_eq!(document["deleted"], deleted);
+    assert_eq!(run.json()["deleted"], deleted);
     assert_eq!(listed(&scene), ["1.1.0"]);
     let other = scene.path("public").join(OTHER);
     assert!(other.join("index.json").is_file());
@@ -70,17 +64,11 @@ fn versions_that_the_store_no_longer_has_stay_until_they_are_deleted() {
     for path in &foreign {
         assert_eq!(fs::read(path).unwrap(), b"foreign", "{}", path.display());
     }
-    let own: Vec<String> = names(&scene)
-        .into_iter()
-        .filter(|name| !foreign.contains(&of_demo(&scene, name)))
-        .collect();
-    let kept = [
-        "1.1.0.json".to_owned(),
-        "index.json".to_owned(),
-        zip("1.1.0", "linux_amd64"),
-        zip("1.1.0", "windows_arm64"),
-    ];
-    assert_eq!(own, kept);
+    let mut own = names(&scene);
+    own.retain(|name| !foreign.contains(&of_demo(&scene, name)));
+    let zips = ["linux_amd64", "windows_arm64"].map(|platform| zip("1.1.0", platform));
+    let documents = ["1.1.0.json", "index.json"].map(str::to_owned);
+    assert_eq!(own, [documents, zips].concat());
 }
 
 #[test]
@@ -119,9 +107,7 @@ fn a_version_of_which_the_store_lost_a_part_stays() {
             damage(&blob, &whole);
             let run = site(&scene, "--delete");
             assert_eq!(files(&scene), published, "{}", run.stderr);
-            if run.stderr.contains("still published") {
-                kept += 1;
-            }
+            kept += usize::from(run.stderr.contains("still published"));
             fs::write(&blob, whole).unwrap();
         }
     }
@@ -205,29 +191,21 @@ fn a_killed_deletion_names_only_existing_files() {
 fn a_provider_without_any_version_is_deleted_and_fails_no_command() {
     for addresses in ["", OTHER] {
         let scene = after_losses();
-        let other = ReleaseFolder::new("other", "0.4.0").platform("linux_amd64");
-        push(&scene, OTHER, "0.4.0", &other);
+        push_other(&scene, "0.4.0");
         site(&scene, "").succeeds();
         for tag in ["0.4.0", "evidence-0.4.0"] {
             untag(&scene.path("store").join(OTHER), tag);
         }
         let index = scene.path("public").join(OTHER).join("index.json");
         let from = "--from oci-layout:store";
-        for command in [
-            "site public",
-            "copy --to oci-layout:to",
-            "install --into into",
-        ] {
+        for command in "site public|copy --to oci-layout:to|install --into into".split('|') {
             let run = scene.line(format!("{command} {from}")).succeeds();
             run.says("Warning example.net/team/other oci-layout:store");
             assert!(index.exists());
         }
         // Who names the provider has probably made a mistake, unless it is to be deleted.
-        for command in [
-            &format!("site public {OTHER}"),
-            &format!("copy {OTHER} --to oci-layout:to"),
-        ] {
-            let run = scene.line(format!("{command} {from}")).exits(1);
+        for command in ["site public", "copy --to oci-layout:to"] {
+            let run = scene.line(format!("{command} {OTHER} {from}")).exits(1);
             run.says("error example.net/team/other");
         }
         assert!(index.exists());
@@ -240,63 +218,47 @@ fn a_provider_without_any_version_is_deleted_and_fails_no_command() {
 /// What is left of the layout of `OTHER` proves nothing about its provider.
 #[test]
 fn an_incomplete_layout_does_not_delete_its_provider() {
-    type Damage = fn(&Path);
-    let damages: [(Damage, &str); 6] = [
-        // What deletes files by their names leaves the lock file.
-        (
-            |layout| {
-                assert!(layout.join(".tfoci.lock").exists());
-                fs::remove_dir_all(layout.join("blobs")).unwrap();
-                fs::remove_file(layout.join("oci-layout")).unwrap();
-                fs::remove_file(layout.join("index.json")).unwrap();
-            },
-            "store/example.net/team/other",
-        ),
-        // The directory in which the disk of a namespace would be mounted.
-        (
-            |layout| fs::remove_dir_all(layout).unwrap(),
-            "store/example.net/team",
-        ),
-        // The directory in which the disk of a host would be mounted.
-        (
-            |layout| {
-                let host = layout.ancestors().nth(2).unwrap();
-                fs::remove_dir_all(host).unwrap();
-                fs::create_dir(host).unwrap();
-            },
-            "store/example.net",
-        ),
-        (
-            |layout| {
-                fs::remove_file(layout.join("index.json")).unwrap();
-                fs::create_dir(layout.with_file_name("more")).unwrap();
-            },
-            "store/example.net/team/more 1",
-        ),
-        (
-            |layout| {
-                fs::remove_dir_all(layout).unwrap();
-                std::os::unix::fs::symlink("/nonexistent/other", layout).unwrap();
-            },
-            "store/example.net/team/other",
-        ),
-        // The disk with all providers of the host is not mounted.
-        (
-            |layout| {
-                let host = layout.ancestors().nth(2).unwrap();
-                fs::remove_dir_all(host).unwrap();
-                std::os::unix::fs::symlink("/nonexistent", host).unwrap();
-            },
-            "store/example.net",
-        ),
+    type Damage = fn(&Path, &Path);
+    // What deletes files by their names leaves the lock file.
+    let by_name: Damage = |layout, _| {
+        assert!(layout.join(".tfoci.lock").exists());
+        fs::remove_dir_all(layout.join("blobs")).unwrap();
+        fs::remove_file(layout.join("oci-layout")).unwrap();
+        fs::remove_file(layout.join("index.json")).unwrap();
+    };
+    // The directories in which the disk of a namespace and of a host would be mounted.
+    let namespace: Damage = |layout, _| fs::remove_dir_all(layout).unwrap();
+    let host: Damage = |_, host| {
+        fs::remove_dir_all(host).unwrap();
+        fs::create_dir(host).unwrap();
+    };
+    let another: Damage = |layout, _| {
+        fs::remove_file(layout.join("index.json")).unwrap();
+        fs::create_dir(layout.with_file_name("more")).unwrap();
+    };
+    // Links to what is not there, such as a disk that is not mounted.
+    let links: [Damage; 2] = [
+        |layout, _| {
+            fs::remove_dir_all(layout).unwrap();
+            symlink("/nonexistent/other", layout).unwrap();
+        },
+        |_, host| {
+            fs::remove_dir_all(host).unwrap();
+            symlink("/nonexistent", host).unwrap();
+        },
     ];
-    for (damage, layouts) in damages {
-        let scene = with_two();
-        let other = ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
-        push(&scene, OTHER, "0.3.0", &other);
-        site(&scene, "").succeeds();
+    for (damage, layouts) in [
+        (by_name, "store/example.net/team/other"),
+        (namespace, "store/example.net/team"),
+        (host, "store/example.net"),
+        (another, "store/example.net/team/more 1"),
+        (links[0], "store/example.net/team/other"),
+        (links[1], "store/example.net"),
+    ] {
+        let scene = of_two_providers();
         let published = files(&scene);
-        damage(&scene.path("store").join(OTHER));
+        let host = scene.path("store/example.net");
+        damage(&scene.path("store").join(OTHER), &host);
         let run = site(&scene, "--delete").succeeds();
         assert_eq!(files(&scene), published);
         run.says(&format!("Warning {layouts} Warning example.net/team/other"));

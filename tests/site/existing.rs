@@ -4,18 +4,17 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
 use super::{assert_names_what_is_there, listed, names, of_demo, site, with_two, zip};
-use crate::install::{DEMO, released, sha256, tree};
+use crate::install::{DEMO, blob, released, tree};
 use crate::support::scene::Scene;
 
 /// Each file of the site with its inode and the time of its last change.
 fn files(scene: &Scene) -> BTreeMap<String, (u64, i64, i64)> {
+    let identity = |name: String| {
+        let found = fs::metadata(scene.path("public").join(&name)).unwrap();
+        (name, (found.ino(), found.mtime(), found.mtime_nsec()))
+    };
     let names = tree(&scene.path("public")).into_keys();
-    names
-        .map(|name| {
-            let found = fs::metadata(scene.path("public").join(&name)).unwrap();
-            (name, (found.ino(), found.mtime(), found.mtime_nsec()))
-        })
-        .collect()
+    names.map(identity).collect()
 }
 
 #[test]
@@ -41,17 +40,12 @@ fn only_wrong_files_are_written_again() {
     for name in [package.as_str(), "1.1.0.json", "index.json"] {
         // Not written in place, since a package may be a hard link to the store.
         fs::remove_file(of_demo(&scene, name)).unwrap();
-        fs::write(
-            of_demo(&scene, name),
-            vec![b'x'; usize::try_from(size).unwrap()],
-        )
-        .unwrap();
+        let other = vec![b'x'; usize::try_from(size).unwrap()];
+        fs::write(of_demo(&scene, name), other).unwrap();
         site(&scene, "").succeeds();
         let original = released(&scene, DEMO, "1.0.0").join(&package);
-        assert_eq!(
-            fs::read(of_demo(&scene, &package)).unwrap(),
-            fs::read(original).unwrap()
-        );
+        let [written, original] = [of_demo(&scene, &package), original].map(fs::read);
+        assert_eq!(written.unwrap(), original.unwrap());
         assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
         assert_names_what_is_there(&scene.path("public"));
     }
@@ -80,16 +74,13 @@ fn documents_that_name_nothing_are_not_listed() {
     };
     let outside = scene.write("public/outside.zip", b"x");
     for (version, text) in [
-        ("3.0.0", "{".to_owned()),
-        ("3.1.0", "{\"archives\": {}}".to_owned()),
-        ("3.2.0", archives("none.zip")),
-        ("3.3.0", archives("../../../outside.zip")),
-        ("3.4.0", archives(outside.to_str().unwrap())),
-        ("3.5.0", archives("https://example.com/x.zip")),
-        (
-            "3.6.0",
-            "{\"archives\": {\"linux_amd64\": null}}".to_owned(),
-        ),
+        ("3.0.0", "{"),
+        ("3.1.0", "{\"archives\": {}}"),
+        ("3.2.0", &archives("none.zip")),
+        ("3.3.0", &archives("../../../outside.zip")),
+        ("3.4.0", &archives(outside.to_str().unwrap())),
+        ("3.5.0", &archives("https://example.com/x.zip")),
+        ("3.6.0", "{\"archives\": {\"linux_amd64\": null}}"),
     ] {
         fs::write(of_demo(&scene, &format!("{version}.json")), text).unwrap();
     }
@@ -160,13 +151,7 @@ fn a_directory_or_pipe_at_the_place_of_a_file_is_an_error() {
 #[test]
 fn a_package_that_only_its_owner_may_read_is_copied() {
     let scene = with_two();
-    let original = released(&scene, DEMO, "1.0.0").join(zip("1.0.0", "linux_amd64"));
-    let hex = sha256(&fs::read(original).unwrap());
-    let blob = scene
-        .path("store")
-        .join(DEMO)
-        .join("blobs/sha256")
-        .join(hex);
+    let blob = blob(&scene, "linux_amd64");
     fs::set_permissions(&blob, fs::Permissions::from_mode(0o600)).unwrap();
     site(&scene, "").succeeds().tells(" copied, 3 reused) in ");
     let package = fs::metadata(of_demo(&scene, &zip("1.0.0", "linux_amd64"))).unwrap();

@@ -42,17 +42,15 @@ fn the_page_names_pinned_keys_and_the_title_stays_text() {
     site(&scene, format!("--key acme.asc {more}")).succeeds();
     let read = || fs::read_to_string(scene.path("public/index.html")).unwrap();
     let page = read();
-    assert_eq!(
-        page.matches("verified: Acme Provider Signing").count(),
-        3,
-        "{page}"
-    );
-    assert!(
-        page.contains("<title>&lt;b&gt;Acme&lt;/b&gt;</title>"),
-        "{page}"
-    );
-    assert!(page.contains(&format!("<a href=\"{link}\">")), "{page}");
-    assert!(page.contains(env!("CARGO_PKG_VERSION")), "{page}");
+    let verified = page.matches("verified: Acme Provider Signing").count();
+    assert_eq!(verified, 3, "{page}");
+    for text in [
+        "<title>&lt;b&gt;Acme&lt;/b&gt;</title>",
+        &format!("<a href=\"{link}\">"),
+        env!("CARGO_PKG_VERSION"),
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
     site(&scene, "example.com/acme/demo@1.0.0").succeeds();
     let page = read();
     assert_eq!(page.matches("signed, not pinned").count(), 1, "{page}");
@@ -65,10 +63,8 @@ fn without_a_url_the_page_has_no_configuration() {
     let scene = with_two();
     site(&scene, "").succeeds().says("Wrote --url");
     let page = fs::read_to_string(scene.path("public/index.html")).unwrap();
-    assert!(
-        !page.contains("network_mirror") && !page.contains("canonical"),
-        "{page}"
-    );
+    let has_block = page.contains("network_mirror") || page.contains("canonical");
+    assert!(!has_block, "{page}");
 }
 
 #[test]

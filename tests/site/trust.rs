@@ -1,15 +1,15 @@
 use std::fs;
 
-use super::{listed, names, of_demo, site, with_two, zip};
-use crate::install::{DEMO, demo, push, sha256};
-use crate::support::release::{Mistake, ReleaseFolder};
+use super::{OTHER, listed, names, of_demo, of_two_providers, site, with, with_two, zip};
+use crate::install::{DEMO, blob, demo, released};
+use crate::support::release::Mistake;
 use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 
 #[test]
 fn versions_that_do_not_verify_are_not_written_and_others_are() {
     let scene = with_two();
-    let package = of_package(&scene);
+    let package = blob(&scene, "linux_amd64");
     let mut bytes = fs::read(&package).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -18,17 +18,6 @@ fn versions_that_do_not_verify_are_not_written_and_others_are() {
     run.tells("error: example.com/acme/demo 1.0.0");
     assert_eq!(listed(&scene), ["1.1.0"]);
     assert!(!of_demo(&scene, &zip("1.0.0", "linux_amd64")).exists());
-}
-
-/// The blob of the package of 1.0.0 for `linux_amd64`.
-fn of_package(scene: &Scene) -> std::path::PathBuf {
-    let zip = crate::install::released(scene, DEMO, "1.0.0").join(zip("1.0.0", "linux_amd64"));
-    let hex = sha256(&fs::read(zip).unwrap());
-    scene
-        .path("store")
-        .join(DEMO)
-        .join("blobs/sha256")
-        .join(hex)
 }
 
 #[test]
@@ -46,12 +35,10 @@ fn versions_of_a_key_that_is_no_longer_trusted_are_deleted() {
 
 #[test]
 fn unsigned_versions_need_an_option_if_a_rule_refuses_them() {
-    let scene = Scene::new();
-    push(&scene, DEMO, "1.0.0", &demo("1.0.0"));
-    let folder = crate::install::released(&scene, DEMO, "2.0.0");
-    demo("2.0.0")
-        .mistake(Mistake::SignatureMissing)
-        .write(&folder);
+    let scene = with(&["1.0.0"]);
+    let folder = released(&scene, DEMO, "2.0.0");
+    let unsigned = demo("2.0.0").mistake(Mistake::SignatureMissing);
+    unsigned.write(&folder);
     let push = format!("push {} --provider {DEMO}@2.0.0", folder.display());
     let to = "--to oci-layout:store --allow-unsigned */*/*";
     scene.line(format!("{push} {to}")).succeeds();
@@ -67,17 +54,13 @@ fn unsigned_versions_need_an_option_if_a_rule_refuses_them() {
 
 /// A site of two providers, and a trust file that pins a key for one of them.
 fn with_one_pinned() -> Scene {
-    let scene = with_two();
-    let other = ReleaseFolder::new("other", "0.3.0").platform("linux_amd64");
-    push(&scene, OTHER, "0.3.0", &other);
-    site(&scene, "").succeeds();
+    let scene = of_two_providers();
     let acme = Signer::acme().fingerprint();
     let trust = format!("[[provider]]\nmatch = \"{DEMO}\"\nkeys = [\"{acme}\"]\n");
     scene.write("trust.toml", trust);
     scene
 }
 
-const OTHER: &str = "example.net/team/other";
 const PINNED: &str = "--trust trust.toml --require-pinned";
 
 #[test]
@@ -116,9 +99,8 @@ fn a_published_version_that_no_longer_verifies_is_reported() {
     let pinned = "--key stranger.asc --require-pinned";
     let run = site(&scene, format!("{pinned} {DEMO}@1.1.0")).exits(3);
     run.omits("demo 1.0.0: still");
-    run.says(
-        "error example.com/acme/demo 1.1.0 Warning example.com/acme/demo 1.1.0 public --delete",
-    );
+    let demo = "example.com/acme/demo 1.1.0";
+    run.says(&format!("error {demo} Warning {demo} public --delete"));
 }
 
 /// Clients must not install a refused provider from its origin because they cannot install it from here.

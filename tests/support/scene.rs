@@ -98,6 +98,14 @@ impl Scene {
         command
     }
 
+    /// `tfoci` with the words of a line and with pipes, for such tests.
+    pub fn piped(&self, line: impl AsRef<str>) -> Command {
+        let mut command = self.command(env!("CARGO_BIN_EXE_tfoci"));
+        command.args(line.as_ref().split_whitespace());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
     /// The path of a program on the scene's `PATH`. The standard library copies this process (`fork`) to start a program that it has to look up
     /// in another environment, which takes longer than most programs run.
     fn found(&self, program: &OsStr) -> PathBuf {
