@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
-use tfoci::error::Category;
+use serde_json::{Value, json};
 
 use crate::readme::block;
 use crate::support::author::Author;
@@ -12,32 +10,12 @@ use crate::support::release::Mistake;
 use crate::support::scene::{Run, Scene};
 
 /// The commands with a schema of their result.
-const RESULTS: [&str; 19] = [
-    "cli-config",
-    "config",
-    "doctor",
-    "inspect",
-    "install",
-    "list",
-    "lock",
-    "login",
-    "copy",
-    "logout",
-    "mirror",
-    "prune",
-    "push",
-    "resolve",
-    "site",
-    "trust-check",
-    "trust-show",
-    "verify",
-    "versions",
-];
+const RESULTS: &str = "cli-config config doctor inspect install list lock login copy logout mirror prune push resolve site trust-check \
+    trust-show verify versions";
 
 /// The schema of a command's result, or of a file.
 fn schema(name: &str) -> Value {
-    let text = Scene::new().tfoci(["schema", name]).succeeds().stdout;
-    serde_json::from_str(&text).unwrap()
+    Scene::new().tfoci(["schema", name]).succeeds().json()
 }
 
 /// The violations of a schema in a value. Supports the keywords that the schemas use, and panics at others.
@@ -124,15 +102,14 @@ fn is_type(name: &Value, value: &Value) -> bool {
 
 /// Whether a text fits one of the patterns of the schemas.
 fn matches(pattern: &str, text: &str) -> bool {
-    let is_hex = |text: &str, length| {
-        text.len() == length
-            && text
-                .bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let hashed = |kind: &str, length| {
+        let hex = text.strip_prefix(kind).filter(|hex| hex.len() == length);
+        hex.is_some_and(|hex| hex.bytes().all(is_hex))
     };
-    let hashed = |prefix: &str, length| {
-        text.strip_prefix(prefix)
-            .is_some_and(|hex| is_hex(hex, length))
+    let is_word = |word: &str| {
+        let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        !word.is_empty() && word.bytes().all(fits)
     };
     match pattern {
         "^zh:[0-9a-f]{64}$" => hashed("zh:", 64),
@@ -144,15 +121,7 @@ fn matches(pattern: &str, text: &str) -> bool {
         "^[0-9]+d$" => text
             .strip_suffix('d')
             .is_some_and(|days| days.parse::<u32>().is_ok()),
-        "^[a-z0-9]+_[a-z0-9]+$" => text.split_once('_').is_some_and(|(os, arch)| {
-            let is_word = |word: &str| {
-                !word.is_empty()
-                    && word
-                        .bytes()
-                        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-            };
-            is_word(os) && is_word(arch)
-        }),
+        "^[a-z0-9]+_[a-z0-9]+$" => text.split('_').count() == 2 && text.split('_').all(is_word),
         other => panic!("unknown pattern {other}"),
     }
 }
@@ -165,19 +134,25 @@ pub fn follows(name: &str, document: &Value) {
     assert!(errors.is_empty(), "{name}: {errors:#?}\n{document:#}");
 }
 
+/// Runs a command for JSON, and checks that its result follows the schema of its name.
 #[track_caller]
-fn result(name: &str, run: &Run) -> Value {
-    let document = serde_json::from_str(&run.stdout).expect(&run.stdout);
-    follows(name, &document);
-    document
+fn result(scene: &Scene, line: &str) -> (Run, Value) {
+    let run = scene.line(format!("{line} --format json"));
+    let mut words = line.split(' ');
+    let name = match words.next().unwrap() {
+        "trust" => format!("trust-{}", words.next().unwrap()),
+        name => name.to_owned(),
+    };
+    let document = run.json();
+    follows(&name, &document);
+    (run, document)
 }
 
-const JSON: [&str; 2] = ["--format", "json"];
+const PUSH: &str = "push dist --provider acme/demo --key acme.asc --to oci-layout:store";
 
 #[test]
 fn results_follow_the_schema_of_their_command() {
     let author = Author::with_release();
-    result("push", &author.push("--format json").succeeds());
     let scene = &author.scene;
     let keys = format!("[\"acme.asc\", \"{}\"]", "A".repeat(40));
     scene.write(
@@ -186,88 +161,60 @@ fn results_follow_the_schema_of_their_command() {
             "[[provider]]\nmatch = \"*/*/*\"\nkeys = {keys}\n[[provider]]\nmatch = \"*/*/*\"\n"
         ),
     );
-    for (name, arguments) in [
-        ("list", "list --from oci-layout:store"),
-        ("list", "list --long --from oci-layout:store"),
-        ("list", "list --long --from oci-layout:store --key acme.asc"),
-        (
-            "versions",
-            "versions acme/demo --from oci-layout:store --all",
-        ),
-        ("inspect", "inspect acme/demo@1.0.0 --from oci-layout:store"),
-        ("prune", "prune acme/demo@1.0.0 --from oci-layout:store"),
-        ("copy", "copy --from oci-layout:store --to oci-layout:other"),
-        ("copy", "copy --from oci-layout:store --to bundle:all.tar"),
-        ("copy", "copy --from bundle:all.tar --to oci-layout:third"),
-        (
-            "install",
-            "install --from oci-layout:store --into mirror --platform all",
-        ),
-        (
-            "install",
-            "install acme/demo --from oci-layout:store --trust-store --platform linux_amd64",
-        ),
-        ("site", "site public --from oci-layout:store"),
-        (
-            "site",
-            "site public --from oci-layout:store --delete --dry-run",
-        ),
-        (
-            "lock",
-            "lock acme/demo --from oci-layout:store --trust-store",
-        ),
-        (
-            "lock",
-            "lock acme/demo --from oci-layout:store --check --platform linux_amd64",
-        ),
-        ("resolve", "resolve acme/demo --from oci-layout:store"),
-        (
-            "resolve",
-            "resolve acme/demo --from registry.example.com/{namespace}/{type}",
-        ),
-        ("cli-config", "cli-config acme/* --into mirror"),
-        ("cli-config", "cli-config --check"),
-        ("logout", "logout registry.example.com"),
-        ("config", "config"),
-        ("trust-check", "trust check trust.toml"),
-        ("trust-show", "trust show acme/demo --trust trust.toml"),
-        ("trust-show", "trust show a.example/acme/demo"),
+    for line in [
+        PUSH,
+        "list --from oci-layout:store",
+        "list --long --from oci-layout:store",
+        "list --long --from oci-layout:store --key acme.asc",
+        "versions acme/demo --from oci-layout:store --all",
+        "inspect acme/demo@1.0.0 --from oci-layout:store",
+        "prune acme/demo@1.0.0 --from oci-layout:store",
+        "copy --from oci-layout:store --to oci-layout:other",
+        "copy --from oci-layout:store --to bundle:all.tar",
+        "copy --from bundle:all.tar --to oci-layout:third",
+        "install --from oci-layout:store --into mirror --platform all",
+        "install acme/demo --from oci-layout:store --trust-store --platform linux_amd64",
+        "site public --from oci-layout:store",
+        "site public --from oci-layout:store --delete --dry-run",
+        "lock acme/demo --from oci-layout:store --trust-store",
+        "lock acme/demo --from oci-layout:store --check --platform linux_amd64",
+        "resolve acme/demo --from oci-layout:store",
+        "resolve acme/demo --from registry.example.com/{namespace}/{type}",
+        "cli-config acme/* --into mirror",
+        "cli-config --check",
+        "logout registry.example.com",
+        "config",
+        "trust check trust.toml",
+        "trust show acme/demo --trust trust.toml",
+        "trust show a.example/acme/demo",
     ] {
-        let run = scene.tfoci(arguments.split(' ').chain(JSON)).succeeds();
-        result(name, &run);
+        result(scene, line).0.succeeds();
     }
 }
 
 #[test]
 fn failures_follow_the_schema_of_their_command() {
     let author = Author::with_mistake(Mistake::SignatureMissing);
-    let document = result("push", &author.push("--format json").exits(3));
-    assert!(document["providers"][0]["error"].is_object());
     let scene = &author.scene;
-    for (name, arguments) in [
-        (
-            "mirror",
-            "mirror acme/demo --to oci-layout:store --from nonsense",
-        ),
-        ("copy", "copy --from oci-layout:none --to oci-layout:other"),
-        ("list", "list --from oci-layout:none"),
-        ("lock", "lock acme/demo --from oci-layout:none"),
-        ("install", "install acme/demo --from oci-layout:none"),
-        ("site", "site public --from oci-layout:none"),
-        ("versions", "versions acme/demo --from oci-layout:none"),
-        ("inspect", "inspect acme/demo@1.0.0 --from oci-layout:none"),
-        (
-            "install",
-            "install acme/demo --from oci-layout:none --into mirror",
-        ),
-        ("cli-config", "cli-config acme/demo --from oci-layout:none"),
-        ("login", "login registry.example.com --username me"),
-        ("trust-check", "trust check none.toml"),
-        ("trust-show", "trust show acme/demo --trust none.toml"),
+    let (run, document) = result(scene, PUSH);
+    run.exits(3);
+    assert!(document["providers"][0]["error"].is_object());
+    for line in [
+        "mirror acme/demo --to oci-layout:store --from nonsense",
+        "copy --from oci-layout:none --to oci-layout:other",
+        "list --from oci-layout:none",
+        "lock acme/demo --from oci-layout:none",
+        "install acme/demo --from oci-layout:none",
+        "site public --from oci-layout:none",
+        "versions acme/demo --from oci-layout:none",
+        "inspect acme/demo@1.0.0 --from oci-layout:none",
+        "install acme/demo --from oci-layout:none --into mirror",
+        "cli-config acme/demo --from oci-layout:none",
+        "login registry.example.com --username me",
+        "trust check none.toml",
+        "trust show acme/demo --trust none.toml",
     ] {
-        let run = scene.tfoci(arguments.split(' ').chain(JSON));
-        let document = result(name, &run);
-        assert!(document["error"].is_object(), "{arguments}");
+        assert!(result(scene, line).1["error"].is_object(), "{line}");
     }
 }
 
@@ -278,9 +225,8 @@ fn problems_of_a_trust_file_follow_the_schema() {
         "trust.toml",
         "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"none.asc\"]\n",
     );
-    let arguments = ["trust", "check", "trust.toml"];
-    let run = scene.tfoci(arguments.iter().chain(&JSON)).exits(1);
-    let document = result("trust-check", &run);
+    let (run, document) = result(&scene, "trust check trust.toml");
+    run.exits(1);
     assert_eq!(document["errors"][0]["category"], "not_found");
 }
 
@@ -295,36 +241,33 @@ fn the_files_in_the_readme_follow_their_schemas() {
 
 #[test]
 fn files_that_tfoci_refuses_violate_their_schema() {
-    for (name, text) in [
-        ("mirror-file", "platform = []"),
-        ("mirror-file", "newest = 0"),
-        ("mirror-file", "min_age = \"7\""),
-        ("mirror-file", "platforms = []"),
-        ("mirror-file", "[[provider]]\nconstraints = \"1\""),
-        ("mirror-file", "to = \"oci-layout:mirror\""),
-        ("trust-file", "[[provider]]\nkeys = []"),
+    for (file, option, text) in [
+        ("mirror", "--file", "platform = []"),
+        ("mirror", "--file", "newest = 0"),
+        ("mirror", "--file", "min_age = \"7\""),
+        ("mirror", "--file", "platforms = []"),
+        ("mirror", "--file", "[[provider]]\nconstraints = \"1\""),
+        ("mirror", "--file", "to = \"oci-layout:mirror\""),
+        ("trust", "acme/demo --trust", "[[provider]]\nkeys = []"),
         (
-            "trust-file",
+            "trust",
+            "acme/demo --trust",
             "[[provider]]\nmatch = \"*/*/*\"\nunsigned = \"warn\"",
         ),
-        ("trust-file", "[[providers]]\nmatch = \"*/*/*\""),
+        (
+            "trust",
+            "acme/demo --trust",
+            "[[providers]]\nmatch = \"*/*/*\"",
+        ),
     ] {
         let document: Value = toml_edit::de::from_str(text).unwrap();
-        let schema = schema(name);
+        let schema = schema(&format!("{file}-file"));
         let found = breaches(&schema, &schema, &document, "");
-        assert!(!found.is_empty(), "{name}: {text}");
+        assert!(!found.is_empty(), "{text}");
         let scene = Scene::new();
         scene.write("file.toml", text);
-        let option = if name == "mirror-file" {
-            "--file"
-        } else {
-            "--trust"
-        };
-        let mut arguments = vec!["mirror", option, "file.toml", "--to", "oci-layout:store"];
-        if option == "--trust" {
-            arguments.push("acme/demo");
-        }
-        scene.tfoci(arguments).exits(2);
+        let line = format!("mirror {option} file.toml --to oci-layout:store");
+        scene.line(line).exits(2);
     }
 }
 
@@ -349,7 +292,7 @@ fn documentation_names_every_member_of_every_result() {
     let page = std::fs::read_to_string("docs/json.md").unwrap();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let words: BTreeSet<&str> = page.split(|c: char| !is_part(c)).collect();
-    for name in RESULTS {
+    for name in RESULTS.split_whitespace() {
         let mut names = BTreeSet::new();
         properties(&schema(name), &mut names);
         assert!(names.len() > 2, "{name}: {names:?}");
@@ -361,29 +304,21 @@ fn documentation_names_every_member_of_every_result() {
 /// Every schema of a result, and the help, name every category of errors.
 #[test]
 fn every_category_of_errors_is_documented() {
-    let categories = [
-        (Category::NotFound, "1"),
-        (Category::Unauthorized, "1"),
-        (Category::Untrusted, "3"),
-        (Category::Conflict, "1"),
-        (Category::Unsupported, "1"),
-        (Category::Unreachable, "1"),
-        (Category::Malformed, "1"),
-        (Category::Local, "1"),
-        (Category::Usage, "2"),
-        (Category::Differs, "4"),
-        (Category::Interrupted, "130"),
-    ];
-    let words = categories.map(|(category, _)| Value::from(category.as_str()));
-    for name in RESULTS {
+    let categories = "not_found 1, unauthorized 1, untrusted 3, conflict 1, unsupported 1, unreachable 1, malformed 1, local 1, usage 2, \
+        differs 4, interrupted 130";
+    let categories = categories
+        .split(", ")
+        .map(|one| one.split_once(' ').unwrap());
+    let words: Vec<&str> = categories.clone().map(|(category, _)| category).collect();
+    for name in RESULTS.split_whitespace() {
         let documented = &schema(name)["$defs"]["error"]["properties"]["category"]["enum"];
-        assert_eq!(documented, &Value::from(words.to_vec()), "{name}");
+        assert_eq!(documented, &json!(words), "{name}");
     }
     let help = Scene::new().tfoci(["help", "json"]).succeeds().stdout;
     for (category, code) in categories {
         let is_about = |line: &str| {
             let mut words = line.split_whitespace();
-            words.next() == Some(category.as_str()) && words.next() == Some(code)
+            words.next() == Some(category) && words.next() == Some(code)
         };
         assert!(help.lines().any(is_about), "{category}: {help}");
     }
