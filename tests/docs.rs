@@ -70,19 +70,16 @@ fn options_in_other_texts_exist() {
     let scene = Scene::new();
     let help = |words: &str| scene.line(words).succeeds().stdout;
     let commands = listed(&help("--help"), "Commands:");
-    let all = commands
-        .iter()
-        .map(|command| help(&format!("{command} --help")));
+    let commands = commands.iter();
+    let all = commands.map(|command| help(&format!("{command} --help")));
     let all = all.collect::<String>() + &help("help options");
     let is_of_option = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '-';
     // Every word that begins with two hyphens.
     let options = |text: &str| -> BTreeSet<String> {
         let words = text.split(|one| !is_of_option(one));
-        let options = words.filter(|word| word.starts_with("--") && !word.starts_with("---"));
-        options
-            .filter(|word| word.len() > 3)
-            .map(str::to_owned)
-            .collect()
+        let is_option =
+            |word: &&str| word.starts_with("--") && !word.starts_with("---") && word.len() > 3;
+        words.filter(is_option).map(str::to_owned).collect()
     };
     let known = options(&all);
     let chart = ["_helpers.tpl", "deployment.yaml", "jobs.yaml"];

@@ -101,12 +101,9 @@ fn scripts_are_sound() {
     let scripts: Vec<PathBuf> = scripts.filter(is_shell).collect();
     assert!(scripts.len() > 3, "{scripts:?}");
     let mut command = std::process::Command::new("shellcheck");
-    let output = command
-        .current_dir(root())
-        .args(["--external-sources", "--source-path=SCRIPTDIR/.."])
-        .args(scripts)
-        .output()
-        .unwrap();
+    let options = ["--external-sources", "--source-path=SCRIPTDIR/.."];
+    let command = command.current_dir(root()).args(options).args(scripts);
+    let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}");
 }

@@ -139,10 +139,8 @@ fn play(topic: &str) {
     let is_blessing = std::env::var_os("TFOCI_BLESS").is_some();
     let prefix = format!("{topic}/");
     let all = files();
-    let wanted: Vec<(&String, &PathBuf)> = all
-        .iter()
-        .filter(|(name, _)| name.starts_with(&prefix) && name.starts_with(&only))
-        .collect();
+    let is_wanted = |name: &&String| name.starts_with(&prefix) && name.starts_with(&only);
+    let wanted = all.iter().filter(|(name, _)| is_wanted(name));
     let differs = |path: &Path| {
         let before = fs::read_to_string(path).unwrap();
         let after = played(&before);
@@ -152,10 +150,8 @@ fn play(topic: &str) {
         (!is_blessing && before != after).then(|| difference(path, &after))
     };
     let found: Vec<String> = std::thread::scope(|scope| {
-        let started: Vec<_> = wanted
-            .iter()
-            .map(|(_, path)| scope.spawn(|| differs(path)))
-            .collect();
+        let started = wanted.map(|(_, path)| scope.spawn(|| differs(path)));
+        let started: Vec<_> = started.collect();
         let ended = started.into_iter().map(|thread| thread.join().unwrap());
         ended.flatten().collect()
     });

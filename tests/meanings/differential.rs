@@ -150,9 +150,8 @@ impl ArtifactScene {
 fn judged(layout: &Path) -> Option<String> {
     let platform = here();
     let (os, arch) = platform.split_once('_').unwrap();
-    tofu_client::install(layout, "1.0.0", os, arch)
-        .ok()
-        .map(|package| package.zh)
+    let installed = tofu_client::install(layout, "1.0.0", os, arch);
+    installed.ok().map(|package| package.zh)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A terminal that records what it showed: `script` provides the device, and this module interprets its output as a screen.
 
 use std::io::Read as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use super::scene::Scene;
@@ -47,7 +47,11 @@ impl Terminal {
         arguments: &str,
         mut see: impl FnMut(&[String]),
     ) -> Self {
-        let mut command = command(scene, columns, rows, arguments);
+        let program = env!("CARGO_BIN_EXE_tfoci");
+        let line = format!("stty cols {columns} rows {rows}; '{program}' {arguments} >stdout");
+        let mut command = scene.command("script");
+        command.args(["-qec", &line, "/dev/null"]);
+        command.env("SHELL", "/bin/sh").env("TERM", "xterm");
         let mut child = Watched(command.stdout(Stdio::piped()).spawn().unwrap());
         let mut output = child.0.stdout.take().unwrap();
         let mut terminal = Self::new(columns, rows);
@@ -81,12 +85,7 @@ impl Terminal {
     /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`, and asserts success.
     #[track_caller]
     pub fn run(scene: &Scene, columns: usize, rows: usize, arguments: &str) -> Self {
-        let output = command(scene, columns, rows, arguments).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success(), "{text}");
-        let mut terminal = Self::new(columns, rows);
-        terminal.show(&text);
-        terminal
+        Self::watch(scene, columns, rows, arguments, |_| ())
     }
 
     /// Interprets the output of a program.
@@ -118,9 +117,8 @@ impl Terminal {
                 }
                 c => self.print(c),
             }
-            while self.lines.len() <= self.row {
-                self.lines.push(Vec::new());
-            }
+            self.lines
+                .resize(self.lines.len().max(self.row + 1), Vec::new());
         }
     }
 
@@ -151,14 +149,11 @@ impl Terminal {
             }
             self.row += 1;
             self.column = 0;
-            if self.lines.len() == self.row {
-                self.lines.push(Vec::new());
-            }
+            self.lines
+                .resize(self.lines.len().max(self.row + 1), Vec::new());
         }
         let line = &mut self.lines[self.row];
-        while line.len() <= self.column {
-            line.push(' ');
-        }
+        line.resize(line.len().max(self.column + 1), ' ');
         line[self.column] = c;
         self.column += 1;
         self.has_printed = true;
@@ -190,18 +185,6 @@ impl Drop for Watched {
         let _ended = self.0.kill();
         let _status = self.0.wait();
     }
-}
-
-fn command(scene: &Scene, columns: usize, rows: usize, arguments: &str) -> Command {
-    let program = env!("CARGO_BIN_EXE_tfoci");
-    let line = format!("stty cols {columns} rows {rows}; '{program}' {arguments} >stdout");
-    let mut command = scene.command("script");
-    command
-        .args(["-qec", &line, "/dev/null"])
-        .env("SHELL", "/bin/sh")
-        .env("TERM", "xterm")
-        .stdin(Stdio::null());
-    command
 }
 
 /// The length of the longest prefix that ends with a whole character and a whole escape sequence.

@@ -45,11 +45,8 @@ impl Stage {
     /// Runs a script in the scene's directory.
     pub fn run(&self, script: &str) -> Run {
         let mut command = self.author.scene.command("sh");
-        let output = command
-            .args(["-c", script])
-            .envs(&self.env)
-            .output()
-            .unwrap();
+        let output = command.args(["-c", script]).envs(&self.env).output();
+        let output = output.unwrap();
         let mut run = steady(Run {
             status: output.status.code(),
             stdout: self.author.scene.filter(output.stdout),

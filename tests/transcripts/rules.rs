@@ -94,10 +94,8 @@ fn errors_are_short() {
 #[test]
 fn hints_are_one_sentence() {
     for Printed { of, stderr, .. } in all() {
-        for hint in stderr
-            .lines()
-            .filter_map(|line| line.strip_prefix("hint: "))
-        {
+        let lines = stderr.lines();
+        for hint in lines.filter_map(|line| line.strip_prefix("hint: ")) {
             assert!(hint.chars().count() <= 120, "{of}\n{hint}");
             assert!(!hint.contains(". "), "{of}\n{hint}");
         }

@@ -130,10 +130,8 @@ impl Stage {
                 _ => panic!("a release has no `{key}`"),
             };
         }
-        let directory = self
-            .author
-            .scene
-            .path(options.get("dir").unwrap_or(&"dist"));
+        let directory = options.get("dir").unwrap_or(&"dist");
+        let directory = self.author.scene.path(directory);
         let _ = fs::remove_dir_all(&directory);
         release.write(&directory);
     }
