@@ -138,22 +138,17 @@ fn each_kind_of_failure_has_its_category_and_exit_code() {
 }
 
 #[test]
-fn text_has_a_result_or_nothing_on_stdout() {
-    let author = Author::with_release();
-    author.push("--existing fail").succeeds();
-    author.push("--existing fail").exits(1).without_result();
-    let run = author.push("").succeeds();
-    assert_eq!(run.stdout.lines().count(), 1);
-    assert!(run.stdout.starts_with("oci-layout:store/"));
-}
-
-#[test]
-fn quiet_prints_only_the_result_and_errors() {
-    let author = Author::with_release();
-    let run = author.push("--quiet").succeeds();
-    assert_eq!((run.stderr.as_str(), run.stdout.lines().count()), ("", 1));
-    let run = author.push("-q --existing fail").exits(1);
-    run.says(&format!("error {PROVIDER} 1.0.0"));
+fn text_has_a_result_or_nothing_on_stdout_and_quiet_nothing_else() {
+    for quiet in ["", "--quiet", "-q"] {
+        let author = Author::with_release();
+        let push = || author.push(format!("--existing fail {quiet}"));
+        let run = push().succeeds();
+        assert_eq!(run.stdout.lines().count(), 1);
+        assert!(run.stdout.starts_with("oci-layout:store/"));
+        assert_eq!(run.stderr.is_empty(), !quiet.is_empty(), "{}", run.stderr);
+        let run = push().exits(1).without_result();
+        run.says(&format!("error {PROVIDER} 1.0.0"));
+    }
 }
 
 #[test]
