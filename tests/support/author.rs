@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use super::judge;
@@ -15,6 +16,14 @@ pub const REPOSITORY: &str = "store/registry.opentofu.org/acme/demo";
 /// A scene with `acme.asc`, `stranger.asc` and the releases that a test writes.
 pub struct Author {
     pub scene: Scene,
+}
+
+impl Deref for Author {
+    type Target = Scene;
+
+    fn deref(&self) -> &Scene {
+        &self.scene
+    }
 }
 
 impl Author {
@@ -50,8 +59,8 @@ impl Author {
 
     /// Writes a release into `dist`, and nothing else is there.
     pub fn releases(&self, release: ReleaseFolder) {
-        let _none = fs::remove_dir_all(self.scene.path("dist"));
-        release.write(&self.scene.path("dist"));
+        let _none = fs::remove_dir_all(self.path("dist"));
+        release.write(&self.path("dist"));
     }
 
     /// Asserts that this changes nothing in the scene. Returns what it returns.
@@ -65,7 +74,7 @@ impl Author {
 
     /// Writes that release.
     pub fn with_release_in_place(&self) {
-        two_platforms().write(&self.scene.path("dist"));
+        two_platforms().write(&self.path("dist"));
     }
 
     /// With that release in `dist` and in `store`.
@@ -85,21 +94,17 @@ impl Author {
     pub fn with_pushed_unsigned(&self) {
         two_platforms()
             .mistake(Mistake::SignatureMissing)
-            .write(&self.scene.path("dist"));
+            .write(&self.path("dist"));
         self.push_unsigned("--allow-unsigned acme/demo").succeeds();
     }
 
     /// `tfoci push dist --provider acme/demo --to oci-layout:store --jobs 1` with further arguments.
     pub fn push_unsigned(&self, more: impl AsRef<str>) -> Run {
-        let more = more.as_ref();
-        let named = if more.contains("--provider") {
-            ""
-        } else {
-            "--provider acme/demo"
-        };
-        self.line(format!(
-            "push dist --to oci-layout:store --jobs 1 {named} {more}"
-        ))
+        let push = "push dist --to oci-layout:store --jobs 1";
+        match more.as_ref() {
+            more if more.contains("--provider") => self.line(format!("{push} {more}")),
+            more => self.line(format!("{push} --provider acme/demo {more}")),
+        }
     }
 
     /// The same with `--key acme.asc`.
@@ -128,7 +133,7 @@ impl Author {
     /// The zip of a platform in `dist`.
     pub fn zip(&self, platform: &str) -> PathBuf {
         let name = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
-        self.scene.path(name)
+        self.path(name)
     }
 
     /// The digest of that zip, in hex.
@@ -138,31 +143,25 @@ impl Author {
 
     /// A path in the provider's repository.
     pub fn repository(&self, path: impl AsRef<Path>) -> PathBuf {
-        self.scene.path(REPOSITORY).join(path)
+        self.path(REPOSITORY).join(path)
     }
 
     /// Everything in the scene.
     pub fn tree(&self) -> BTreeMap<String, String> {
-        judge::tree(&self.scene.path(""))
+        judge::tree(&self.path(""))
     }
 
     /// Everything below a path in the scene.
     pub fn tree_of(&self, path: impl AsRef<Path>) -> BTreeMap<String, String> {
-        judge::tree(&self.scene.path(path))
+        judge::tree(&self.path(path))
     }
 
     /// What installs from the store: `VERSION PLATFORM` of each package.
     #[track_caller]
     pub fn installs(&self) -> Vec<String> {
-        let words = |line: String| {
-            line.split(' ')
-                .skip(1)
-                .take(2)
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
-        let found = judge::installs(&self.scene.path("store"));
-        found.into_iter().map(words).collect()
+        let found = judge::installs(&self.path("store")).into_iter();
+        let words = |line: String| line.split(' ').collect::<Vec<_>>()[1..3].join(" ");
+        found.map(words).collect()
     }
 
     /// The repository's `index.json`.

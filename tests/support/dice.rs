@@ -20,6 +20,16 @@ impl Dice {
         usize::try_from(self.0 >> 33).unwrap() % sides
     }
 
+    /// Bytes that do not compress.
+    pub fn noise(&mut self, length: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(length + 3);
+        while bytes.len() < length {
+            bytes.extend(&self.roll(1 << 24).to_le_bytes()[..3]);
+        }
+        bytes.truncate(length);
+        bytes
+    }
+
     /// One of several.
     pub fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.roll(all.len())].clone()

@@ -20,6 +20,8 @@ pub mod registry;
 pub mod release;
 pub mod scene;
 pub mod server;
+#[cfg(unix)]
+pub mod signal;
 pub mod signer;
 pub mod tamper;
 #[cfg(unix)]

@@ -1,15 +1,19 @@
 //! Release folders as a build writes them: zips, the checksum document and its signature, valid or with one mistake.
 
-mod package;
-
 use std::fs;
+use std::io::{Cursor, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use sha2::{Digest as _, Sha256};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
 use super::signer::Signer;
 use super::testdata;
-use package::{Content, Package};
-use sha2::{Digest as _, Sha256};
+
+/// The size in bytes from which a zip is made quickly instead of small.
+const LARGE: usize = 100_000;
 
 /// A mistake in a release folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +51,15 @@ pub struct ReleaseFolder {
     document: Option<Change>,
     /// A document and a signature that were made elsewhere.
     proof: Option<[Vec<u8>; 2]>,
+}
+
+/// The package of a release for one platform.
+#[derive(Clone)]
+struct Package {
+    platform: String,
+    /// The file name, if it is not the usual one.
+    name: Option<String>,
+    zip: Vec<u8>,
 }
 
 /// Makes the signature of a checksum document.
@@ -127,11 +140,7 @@ impl ReleaseFolder {
 
     /// Adds a package with a licence, a readme, and an executable that names the platform.
     pub fn platform(self, platform: &str) -> Self {
-        let suffix = if platform.starts_with("windows_") {
-            ".exe"
-        } else {
-            ""
-        };
+        let suffix = ["", ".exe"][usize::from(platform.starts_with("windows_"))];
         let (type_name, version) = (&self.type_name, &self.version);
         let executable = format!("terraform-provider-{type_name}_v{version}{suffix}");
         let script = format!("#!/bin/sh\necho {type_name} {version} {platform}\n");
@@ -145,17 +154,28 @@ impl ReleaseFolder {
         )
     }
 
+    /// Adds such a package for each of these platforms.
+    pub fn each(self, platforms: &[&str]) -> Self {
+        let all = platforms.iter();
+        all.fold(self, |folder, platform| folder.platform(platform))
+    }
+
     /// Adds a package with these files; a name that ends in `/` is a directory entry.
-    pub fn package(mut self, platform: &str, files: &[(&str, &[u8])]) -> Self {
-        let files = files
-            .iter()
-            .map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()));
-        self.packages.push(Package {
-            platform: platform.to_owned(),
-            name: None,
-            content: Content::Files(files.collect()),
-        });
-        self
+    pub fn package(self, platform: &str, files: &[(&str, &[u8])]) -> Self {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, bytes) in files {
+            let runs = name.starts_with("terraform-provider-");
+            // Large files are there for their size alone.
+            let options = SimpleFileOptions::default()
+                .unix_permissions(if runs { 0o755 } else { 0o644 })
+                .compression_level((bytes.len() > LARGE).then_some(1));
+            match name.strip_suffix('/') {
+                Some(directory) => zip.add_directory(directory, options).unwrap(),
+                None => zip.start_file(*name, options).unwrap(),
+            }
+            zip.write_all(bytes).unwrap();
+        }
+        self.zip(platform, &zip.finish().unwrap().into_inner())
     }
 
     /// Adds a package with exactly these bytes.
@@ -163,7 +183,7 @@ impl ReleaseFolder {
         self.packages.push(Package {
             platform: platform.to_owned(),
             name: None,
-            content: Content::Zip(bytes.to_vec()),
+            zip: bytes.to_vec(),
         });
         self
     }
@@ -233,7 +253,7 @@ impl ReleaseFolder {
         let mut document = String::new();
         let mut zips = Vec::new();
         for package in &self.packages {
-            let (name, mut bytes) = (self.file_name(package), package.zip());
+            let (name, mut bytes) = (self.file_name(package), package.zip.clone());
             if self.mistake != Some(Mistake::ZipsUnlisted) {
                 document += &line(&name, &bytes);
             }
@@ -321,91 +341,4 @@ fn line(name: &str, bytes: &[u8]) -> String {
 pub fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-#[test]
-fn each_mistake_changes_one_thing_only() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let write = |mistake: Option<Mistake>| {
-        let mut release = ReleaseFolder::new("demo", "1.0.0")
-            .platform("linux_amd64")
-            .platform("windows_amd64");
-        release.mistake = mistake;
-        let at = folder.path().join(format!("{mistake:?}"));
-        release.write(&at);
-        fs::read_dir(&at)
-            .unwrap()
-            .map(|entry| entry.unwrap())
-            .map(|entry| {
-                (
-                    entry.file_name().into_string().unwrap(),
-                    fs::read(entry.path()).unwrap(),
-                )
-            })
-            .collect::<std::collections::BTreeMap<_, _>>()
-    };
-    let good = write(None);
-    let stem = "terraform-provider-demo_1.0.0";
-    let (document, signature) = (
-        format!("{stem}_SHA256SUMS"),
-        format!("{stem}_SHA256SUMS.sig"),
-    );
-    let linux = format!("{stem}_linux_amd64.zip");
-    let windows = format!("{stem}_windows_amd64.zip");
-    for (mistake, touched) in [
-        (Mistake::ZipsAltered, vec![&linux, &windows]),
-        (Mistake::ZipsUnlisted, vec![&document]),
-        (Mistake::DocumentAltered, vec![&document]),
-        (Mistake::DocumentMissing, vec![&document, &signature]),
-        (Mistake::SignatureBroken, vec![&signature]),
-        (Mistake::SignatureByStranger, vec![&signature]),
-        (Mistake::SignatureArmored, vec![&signature]),
-        (Mistake::SignatureMissing, vec![&signature]),
-    ] {
-        let bad = write(Some(mistake));
-        for (name, bytes) in &good {
-            let same = bad.get(name) == Some(bytes);
-            // Two signatures over one document by one key may have different bytes.
-            let expected = touched.contains(&name);
-            assert!(
-                *name == signature || same != expected,
-                "{mistake:?}: {name}"
-            );
-        }
-        let gone = touched.iter().any(|name| !bad.contains_key(*name));
-        let missing = [Mistake::DocumentMissing, Mistake::SignatureMissing];
-        assert_eq!(gone, missing.contains(&mistake), "{mistake:?}");
-    }
-}
-
-#[test]
-fn names_and_contents_are_as_asked() {
-    let folder = tempfile::TempDir::new().unwrap();
-    ReleaseFolder::new("demo", "2.0.0-rc.1")
-        .package("linux_amd64", &[("docs/", b""), ("docs/x.md", b"x\n")])
-        .protocols(&[])
-        .v_in_names()
-        .mistake(Mistake::SignatureMissing)
-        .write(folder.path());
-    let name = "terraform-provider-demo_v2.0.0-rc.1_linux_amd64.zip";
-    let file = fs::File::open(folder.path().join(name)).unwrap();
-    let zip = zip::ZipArchive::new(file).unwrap();
-    let names: Vec<_> = zip.file_names().map(Result::unwrap).collect();
-    assert_eq!(names, ["docs/", "docs/x.md"]);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-}
-
-#[test]
-fn the_release_of_testdata_has_the_checksums_that_it_states() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/release");
-    let document = folder.join("terraform-provider-demo_1.0.0_SHA256SUMS");
-    let document = fs::read_to_string(document).unwrap();
-    for stated in document.lines() {
-        let (_, name) = stated.split_once("  ").unwrap();
-        assert_eq!(
-            line(name, &fs::read(folder.join(name)).unwrap()).trim_end(),
-            stated
-        );
-    }
-    assert_eq!(document.lines().count(), 5);
 }

@@ -203,30 +203,13 @@ fn programs_see_the_scene_and_nothing_else() {
     let scene = Scene::new().env("TFOCI_DEFAULT_HOST", "example.com");
     let note = scene.write("notes/one.txt", "text");
     assert_eq!(fs::read(scene.path("notes/one.txt")).unwrap(), b"text");
-    let run = scene.run(
-        "sh",
-        [
-            "-c",
-            "env; echo \"at $1\" >&2; exit 3",
-            "sh",
-            note.to_str().unwrap(),
-        ],
-    );
-    let run = run.exits(3);
+    let script = "env; echo \"at $1\" >&2; exit 3";
+    let arguments = ["-c", script, "sh", note.to_str().unwrap()];
+    let run = scene.run("sh", arguments).exits(3);
     assert_eq!(run.stderr, "at [TMP]/notes/one.txt\n");
-    let mut names: Vec<&str> = run
-        .stdout
-        .lines()
-        .filter_map(|l| l.split('=').next())
-        .collect();
+    let lines = run.stdout.lines();
+    let mut names: Vec<&str> = lines.filter_map(|line| line.split('=').next()).collect();
     names.retain(|name| !["_", "OLDPWD", "SHLVL"].contains(name));
     names.sort_unstable();
     assert_eq!(names, ["HOME", "PATH", "PWD", "TFOCI_DEFAULT_HOST"]);
-}
-
-#[test]
-fn both_names_of_the_program_run() {
-    let scene = Scene::new();
-    scene.tfoci(["--version"]).succeeds();
-    scene.oci_push(["--version"]).succeeds();
 }

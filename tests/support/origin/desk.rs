@@ -3,9 +3,9 @@
 use bytes::Bytes;
 use serde_json::json;
 
-use super::call::{Call, Kind};
+use super::call::Call;
 use super::provider::{Provider, Release};
-use super::{SECRET, Settings, basic};
+use super::{SECRET, Setup, basic};
 use crate::support::release::sha256;
 use crate::support::server::answer::Answer;
 use crate::support::server::seen::{Door, Seen};
@@ -13,17 +13,15 @@ use crate::support::server::{Book, Doors, Service};
 
 /// The state of an origin.
 pub struct Desk {
-    pub(super) settings: Settings,
-    pub(super) providers: Vec<Provider>,
+    pub(super) setup: Setup,
     doors: Doors,
     book: Book,
 }
 
 impl Desk {
-    pub(super) fn new(settings: Settings, providers: Vec<Provider>, doors: Doors) -> Self {
+    pub(super) fn new(setup: Setup, doors: Doors) -> Self {
         Self {
-            settings,
-            providers,
+            setup,
             doors,
             book: Book::default(),
         }
@@ -31,9 +29,8 @@ impl Desk {
 
     /// The provider of an address.
     pub(super) fn provider(&self, address: &str) -> Option<&Provider> {
-        self.providers
-            .iter()
-            .find(|provider| provider.address == address)
+        let mut providers = self.setup.providers.iter();
+        providers.find(|provider| provider.address == address)
     }
 
     fn release(&self, call: &Call) -> Option<&Release> {
@@ -43,9 +40,9 @@ impl Desk {
 
     /// The URL of a file of a release. Signed URLs have a secret in them.
     fn file_url(&self, call: &Call, file: &str) -> Option<String> {
-        let door = self.doors.of(self.settings.files_at);
+        let door = self.doors.of(self.setup.files_at);
         let (provider, version) = (call.provider.as_ref()?, call.version.as_ref()?);
-        let query = match self.settings.signed_urls {
+        let query = match self.setup.signed_urls {
             true => format!("?X-Signature={SECRET}"),
             false => String::new(),
         };
@@ -54,7 +51,7 @@ impl Desk {
 
     fn discover(&self) -> Answer {
         let path = "/v1/providers/";
-        let service = match self.settings.service_at {
+        let service = match self.setup.service_at {
             Door::Front => path.to_owned(),
             door => format!("{}{path}", self.doors.of(door)),
         };
@@ -66,39 +63,40 @@ impl Desk {
 
     fn reply(&self, seen: &Seen, call: &Call) -> Option<Answer> {
         let found = match call.kind {
-            Kind::Discovery => self.discover(),
-            Kind::Versions => {
+            "discovery" => self.discover(),
+            "versions" => {
                 let provider = self.provider(call.provider.as_ref()?)?;
                 Answer::json(200, &provider.versions())
             }
-            Kind::Download => {
+            "download" => {
                 let release = self.release(call)?;
                 let url = |file: &str| self.file_url(call, file).unwrap();
                 Answer::json(200, &release.download(call.platform.as_ref()?, url)?)
             }
-            Kind::Document => {
+            "document" => {
                 let bytes = self.release(call)?.document()?;
                 file(seen, "text/plain", bytes, &sha256(bytes))
             }
-            Kind::Signature => {
+            "signature" => {
                 let (kind, bytes) = (
                     "application/pgp-signature",
                     self.release(call)?.signature()?,
                 );
                 file(seen, kind, bytes, &sha256(bytes))
             }
-            Kind::Package => {
+            "package" => {
                 let package = self.release(call)?.package(call.platform.as_ref()?)?;
                 file(seen, "application/zip", &package.bytes, package.sha256())
             }
-            Kind::MirrorIndex => {
+            "mirror-index" => {
                 let provider = self.provider(call.provider.as_ref()?)?;
                 let versions = provider.releases.iter();
                 let versions = versions.map(|release| (release.listed.clone(), json!({})));
                 let versions: serde_json::Map<_, _> = versions.collect();
                 Answer::json(200, &json!({ "versions": versions }))
             }
-            Kind::MirrorVersion => self.mirror_version(call)?,
+            "mirror-version" => self.mirror_version(call)?,
+            _ => return None,
         };
         Some(found)
     }
@@ -109,7 +107,7 @@ impl Desk {
         let archives = self.release(call)?.packages().iter().map(|package| {
             let platform = &package.platform;
             let url = format!("terraform-provider-{name}_{version}_{platform}.zip");
-            let schemes = &self.settings.mirror_schemes;
+            let schemes = &self.setup.mirror_schemes;
             let listed = |hash: &&String| schemes.iter().any(|scheme| hash.starts_with(scheme));
             let hashes: Vec<_> = package.hashes.iter().filter(listed).collect();
             (platform.clone(), json!({ "hashes": hashes, "url": url }))
@@ -119,17 +117,17 @@ impl Desk {
     }
 
     /// The `Authorization` that a request needs.
-    fn wanted(&self, kind: Kind) -> Option<String> {
-        let settings = &self.settings;
+    fn wanted(&self, kind: &str) -> Option<String> {
+        let setup = &self.setup;
         let bearer = |token: &String| format!("Bearer {token}");
         match kind {
-            Kind::Versions | Kind::Download => settings.token.as_ref().map(bearer),
-            Kind::MirrorIndex | Kind::MirrorVersion => settings.mirror_token.as_ref().map(bearer),
-            Kind::Package => {
-                let login = settings.login.as_ref();
+            "versions" | "download" => setup.token.as_ref().map(bearer),
+            "mirror-index" | "mirror-version" => setup.mirror_token.as_ref().map(bearer),
+            "package" => {
+                let login = setup.login.as_ref();
                 login.map(|(user, password)| basic(user, password))
             }
-            Kind::Discovery | Kind::Document | Kind::Signature => None,
+            _ => None,
         }
     }
 
@@ -138,14 +136,14 @@ impl Desk {
         let Some(call) = Call::of(&seen.path) else {
             return seen.authorization().is_some();
         };
-        let metadata = matches!(call.kind, Kind::Versions | Kind::Download);
-        let mirror = matches!(call.kind, Kind::MirrorIndex | Kind::MirrorVersion);
+        let metadata = matches!(call.kind, "versions" | "download");
+        let mirror = matches!(call.kind, "mirror-index" | "mirror-version");
         let secret = match seen.authorization() {
             None => false,
             Some(_) if seen.door == Door::Plain => true,
-            Some(secret) if call.kind == Kind::Package => secret.starts_with("Bearer"),
-            Some(_) if call.kind == Kind::Discovery || mirror => seen.door != Door::Front,
-            Some(_) => !(metadata && [Door::Front, self.settings.service_at].contains(&seen.door)),
+            Some(secret) if call.kind == "package" => secret.starts_with("Bearer"),
+            Some(_) if call.kind == "discovery" || mirror => seen.door != Door::Front,
+            Some(_) => !(metadata && [Door::Front, self.setup.service_at].contains(&seen.door)),
         };
         secret || (seen.header("x-terraform-version").is_some() && !metadata && !mirror)
     }
@@ -158,10 +156,10 @@ impl Service for Desk {
 
     fn receive(&mut self, seen: &Seen) -> Option<Answer> {
         let call = Call::of(&seen.path)?;
-        let file = matches!(call.kind, Kind::Document | Kind::Signature | Kind::Package);
+        let file = matches!(call.kind, "document" | "signature" | "package");
         let mirrored = seen.path.starts_with("/mirror/");
         let signed = seen.parameter("X-Signature") == Some(SECRET);
-        if file && self.settings.signed_urls && !mirrored && !signed {
+        if file && self.setup.signed_urls && !mirrored && !signed {
             return Some(Answer::new(403).body("<Error><Code>AccessDenied</Code></Error>"));
         }
         let wanted = self.wanted(call.kind)?;

@@ -1,7 +1,7 @@
 //! Altered answers of an origin.
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::support::server::fault::Fault;
 
@@ -29,32 +29,31 @@ pub fn says(path: &str, value: impl Into<Value>) -> Fault {
     })
 }
 
+/// Alters an object in a JSON answer. `path` has its name and those of the objects around it.
+fn within(path: &str, change: impl Fn(&mut Map<String, Value>) + Send + Sync + 'static) -> Fault {
+    let names = path.split('/').filter(|name| !name.is_empty());
+    let path: String = names.map(|name| format!("/{name}")).collect();
+    json(move |document| {
+        let object = document.pointer_mut(&path).unwrap();
+        change(object.as_object_mut().unwrap());
+    })
+}
+
 /// Removes a member of a JSON answer.
 pub fn lacks(path: &str) -> Fault {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let above = match above {
-        "" => String::new(),
-        above => format!("/{above}"),
-    };
     let name = name.to_owned();
-    json(move |document| {
-        let above = document.pointer_mut(&above).unwrap();
-        above.as_object_mut().unwrap().remove(&name).unwrap();
-    })
+    within(above, move |object| drop(object.remove(&name).unwrap()))
 }
 
 /// Renames a member of a JSON answer.
 pub fn renames(from: &'static str, to: &'static str) -> Fault {
-    json(move |document| {
-        let value = document.as_object_mut().unwrap().remove(from).unwrap();
-        document[to] = value;
-    })
+    renames_in("", from, to)
 }
 
 /// Renames a member of an object in a JSON answer.
-pub fn renames_in(within: &'static str, from: &'static str, to: &'static str) -> Fault {
-    json(move |document| {
-        let object = document[within].as_object_mut().unwrap();
+pub fn renames_in(path: &str, from: &'static str, to: &'static str) -> Fault {
+    within(path, move |object| {
         let value = object.remove(from).unwrap();
         object.insert(to.to_owned(), value);
     })

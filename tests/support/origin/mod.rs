@@ -23,21 +23,16 @@ pub use super::server::fault::Fault;
 pub use super::server::seen::{Door, Seen};
 use super::server::{Front, Running};
 use super::tls::Authority;
-pub use call::{Call, Kind, asks, at};
+use call::{Call, KINDS};
+pub use call::{asks, at};
 use desk::Desk;
 pub use provider::{Provider, Release};
 
 /// The secret in signed URLs.
 pub const SECRET: &str = "c2lnbmVk";
 
-/// An origin that is not started yet.
-pub struct Setup {
-    settings: Settings,
-    providers: Vec<Provider>,
-}
-
 /// How an origin is set up.
-struct Settings {
+pub struct Setup {
     token: Option<String>,
     mirror_token: Option<String>,
     /// Name and password for packages.
@@ -47,64 +42,61 @@ struct Settings {
     signed_urls: bool,
     /// The schemes of the hashes that the network mirror lists.
     mirror_schemes: Vec<&'static str>,
+    providers: Vec<Provider>,
 }
 
 impl Setup {
     /// An origin without credentials that serves everything from one host.
     pub fn new(providers: impl IntoIterator<Item = Provider>) -> Self {
         Self {
-            settings: Settings {
-                token: None,
-                mirror_token: None,
-                login: None,
-                service_at: Door::Front,
-                files_at: Door::Front,
-                signed_urls: false,
-                mirror_schemes: vec!["h1:", "zh:"],
-            },
+            token: None,
+            mirror_token: None,
+            login: None,
+            service_at: Door::Front,
+            files_at: Door::Front,
+            signed_urls: false,
+            mirror_schemes: vec!["h1:", "zh:"],
             providers: providers.into_iter().collect(),
         }
     }
 
     /// Requires this bearer token for versions and metadata of packages: 401 without one, 403 with another.
     pub fn token(mut self, token: &str) -> Self {
-        self.settings.token = Some(token.to_owned());
+        self.token = Some(token.to_owned());
         self
     }
 
     /// Requires this bearer token for the documents of the network mirror.
     pub fn mirror_token(mut self, token: &str) -> Self {
-        self.settings.mirror_token = Some(token.to_owned());
+        self.mirror_token = Some(token.to_owned());
         self
     }
 
     /// Requires a name and a password for packages, as in a `.netrc`.
     pub fn package_login(mut self, user: &str, password: &str) -> Self {
-        self.settings.login = Some((user.to_owned(), password.to_owned()));
+        self.login = Some((user.to_owned(), password.to_owned()));
         self
     }
 
     /// Makes discovery name another door for the service.
-    pub fn service_at(mut self, door: Door) -> Self {
-        self.settings.service_at = door;
-        self
+    pub fn service_at(self, service_at: Door) -> Self {
+        Self { service_at, ..self }
     }
 
     /// Serves packages, documents and signatures at another door.
-    pub fn files_at(mut self, door: Door) -> Self {
-        self.settings.files_at = door;
-        self
+    pub fn files_at(self, files_at: Door) -> Self {
+        Self { files_at, ..self }
     }
 
     /// Adds a secret to the URLs of files, which their download requires.
     pub fn signed_urls(mut self) -> Self {
-        self.settings.signed_urls = true;
+        self.signed_urls = true;
         self
     }
 
     /// Makes the network mirror list hashes of these schemes only: `h1:`, `zh:`.
     pub fn mirror_schemes(mut self, schemes: &[&'static str]) -> Self {
-        self.settings.mirror_schemes = schemes.to_vec();
+        self.mirror_schemes = schemes.to_vec();
         self
     }
 
@@ -112,7 +104,7 @@ impl Setup {
     pub fn start(self) -> Origin {
         let tls = Authority::shared().server().serve(None);
         Running::start(Front::At("localhost"), Some(tls), |doors| {
-            Desk::new(self.settings, self.providers, doors.clone())
+            Desk::new(self, doors.clone())
         })
     }
 }
@@ -151,7 +143,7 @@ impl Origin {
 
     /// Adds a provider, or replaces the one with its address.
     pub fn publish(&self, provider: Provider) {
-        let providers = &mut self.service().providers;
+        let providers = &mut self.service().setup.providers;
         providers.retain(|other| other.address != provider.address);
         providers.push(provider);
     }
@@ -177,17 +169,14 @@ impl Origin {
     /// The number of requests of each kind: `1 discovery, 1 versions`.
     pub fn counters(&self) -> String {
         let seen = self.seen();
-        let kinds: Vec<_> = seen
-            .iter()
-            .map(|seen| Call::of(&seen.path).map(|call| call.kind))
-            .collect();
-        let count = |(kind, word): (Option<Kind>, &str)| {
+        let kind = |seen: &Seen| Call::of(&seen.path).map_or("unknown", |call| call.kind);
+        let kinds: Vec<_> = seen.iter().map(kind).collect();
+        let count = |kind| {
             let count = kinds.iter().filter(|other| **other == kind).count();
-            (count > 0).then(|| format!("{count} {word}"))
+            (count > 0).then(|| format!("{count} {kind}"))
         };
-        let words = Kind::ALL.iter().map(|kind| (Some(*kind), kind.word()));
-        let counts: Vec<String> = words.chain([(None, "unknown")]).filter_map(count).collect();
-        counts.join(", ")
+        let words = KINDS.into_iter().chain(["unknown"]);
+        words.filter_map(count).collect::<Vec<_>>().join(", ")
     }
 
     /// Every request so far: `GET download acme/demo 1.0.0 linux_amd64 200`.

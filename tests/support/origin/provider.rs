@@ -39,8 +39,8 @@ impl Provider {
         Self::new("acme/demo").version("1.0.0", platforms)
     }
 
-    /// Several providers `acme/p0`, `acme/p1`, …, each with the versions `1.0.0`, `1.1.0`, … for these platforms. No release is built
-    /// before it is requested.
+    /// Several providers `acme/p0`, `acme/p1`, …, each with the versions `1.0.0`, `1.1.0`, … for these platforms. No release is
+    /// signed before it is requested.
     pub fn many(count: usize, versions: usize, platforms: &[&str]) -> Vec<Self> {
         let provider = |number| {
             (0..versions).fold(Self::new(&format!("acme/p{number}")), |provider, minor| {
@@ -53,10 +53,7 @@ impl Provider {
     /// Adds an ordinary release for these platforms.
     pub fn version(self, version: &str, platforms: &[&str]) -> Self {
         let (_, name) = self.address.split_once('/').unwrap();
-        let folder = ReleaseFolder::new(name, version);
-        let folder = platforms
-            .iter()
-            .fold(folder, |folder, platform| folder.platform(platform));
+        let folder = ReleaseFolder::new(name, version).each(platforms);
         self.release(folder)
     }
 
