@@ -99,15 +99,8 @@ fn scene(origin: &Origin) -> Scene {
 }
 
 /// Mirrors `acme/demo` into a layout.
-fn mirror(scene: &Scene, origin: &Origin, more: &[&str]) -> Run {
+fn mirror(scene: &Scene, origin: &Origin, more: impl AsRef<str>) -> Run {
     let address = origin.address("acme/demo");
-    let known = [
-        "mirror",
-        &address,
-        "--to",
-        "oci-layout:store",
-        "--ca-file",
-        "ca.pem",
-    ];
-    scene.tfoci(known.into_iter().chain(more.iter().copied()))
+    let to = "--to oci-layout:store --ca-file ca.pem";
+    scene.line(format!("mirror {address} {to} {}", more.as_ref()))
 }

@@ -19,16 +19,13 @@ fn with_token(origin: &Origin, token: &str) -> Scene {
 }
 
 fn credentials(origin: &Origin, token: &str) -> String {
-    format!(
-        "credentials \"{}\" {{ token = \"{token}\" }}\n",
-        origin.host()
-    )
+    let host = origin.host();
+    format!("credentials \"{host}\" {{ token = \"{token}\" }}\n")
 }
 
 /// Every request with its `Authorization`: `versions acme/demo: Bearer sesame`.
 fn introductions(origin: &Origin) -> Vec<String> {
-    let seen = origin.seen();
-    let lines = origin.transcript();
+    let (seen, lines) = (origin.seen(), origin.transcript());
     let lines = lines.iter().zip(&seen).map(|(line, seen)| {
         let door = match seen.door {
             Door::Front => "",
@@ -46,17 +43,12 @@ fn introductions(origin: &Origin) -> Vec<String> {
 
 #[test]
 fn redirects_from_https_to_http_are_refused() {
-    let documents = ["discovery", "versions", "download"];
-    for kind in documents
-        .into_iter()
-        .chain(["document", "signature", "package"])
-    {
+    for kind in "discovery versions download document signature package".split(' ') {
         let origin = Origin::of([demo()]);
         let scene = with_token(&origin, "sesame");
         origin.always(at(Door::Front, asks(kind)), Fault::RedirectPlain);
-        mirror(&scene, &origin, &[])
-            .exits(1)
-            .says("error https http");
+        let run = mirror(&scene, &origin, "").exits(1);
+        run.says("error https http");
         assert_eq!(origin.count(|seen| seen.door == Door::Plain), 0);
     }
 }
@@ -66,9 +58,8 @@ fn a_host_block_replaces_discovery() {
     let origin = Setup::new([demo()]).token("sesame").start();
     let scene = scene(&origin).env("TF_TOKEN_example_com", "sesame");
     scene.write(".tofurc", origin.host_block("example.com"));
-    let arguments = "mirror example.com/acme/demo --to oci-layout:store --ca-file ca.pem";
-    let arguments = arguments.split(' ');
-    let run = scene.tfoci(arguments.clone()).succeeds();
+    let line = "mirror example.com/acme/demo --to oci-layout:store --ca-file ca.pem";
+    let run = scene.line(line).succeeds();
     let stored = "oci-layout:store/example.com/acme/demo:1.0.0@";
     assert!(run.stdout.starts_with(stored), "{}", run.stdout);
     assert_eq!(
@@ -78,6 +69,6 @@ fn a_host_block_replaces_discovery() {
     origin.assert_no_leaks();
     let other = "host \"example.com\" {\n  services = { \"providers.v2\" = \"/\" }\n}\n";
     scene.write(".tofurc", other);
-    let run = scene.tfoci(arguments).exits(1);
+    let run = scene.line(line).exits(1);
     run.says("error example.com/acme/demo");
 }

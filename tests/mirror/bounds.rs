@@ -10,6 +10,7 @@ use crate::support::server::answer::End;
 /// A little below the size limit of a JSON document.
 const LARGE: usize = 8_000_000;
 const ADDRESS: &str = "[ORIGIN]/acme/demo";
+const MIRRORED: &str = "example.com/acme/demo";
 
 fn mirror(scene: &OriginScene, more: &str) -> Run {
     let line = format!("mirror --ca-file ca.pem --to oci-layout:store {more}");
@@ -44,17 +45,13 @@ fn oversized_lists_of_versions_are_refused() {
         let platforms = platforms(count);
         format!(r#"{{"version":"1.0.{n}","platforms":[{platforms}]}}"#)
     };
+    let same = repeated(r#"{"version":"1.0.0"}"#, LARGE);
+    let many = numbered(1_500, |n| release(n, 180));
     for (versions, facts) in [
-        (
-            repeated(r#"{"version":"1.0.0"}"#, LARGE),
-            "expected 20000 versions",
-        ),
+        (same, "expected 20000 versions"),
         (repeated("{}", 9), "versions version"),
         (release(0, 300_000), "expected 200 platforms 1 versions"),
-        (
-            numbered(1_500, |n| release(n, 180)),
-            "expected 100000 556 versions",
-        ),
+        (many, "expected 100000 556 versions"),
     ] {
         refused(format!(r#"{{"versions":[{versions}]}}"#), facts);
     }
@@ -71,15 +68,11 @@ fn oversized_package_metadata_is_refused() {
     let keys = repeated("{}", 450_000);
     let packages = numbered(201, |n| format!(r#""o{n}_a":{{}}"#));
     let long = "x".repeat(LARGE);
+    let keys = format!(r#""signing_keys":{{"gpg_public_keys":[{keys}]}}"#);
+    let packages = format!(r#""packages":{{{packages}}}"#);
     for (more, facts) in [
-        (
-            format!(r#""signing_keys":{{"gpg_public_keys":[{keys}]}}"#),
-            "expected 256 gpg_public_keys signing_keys",
-        ),
-        (
-            format!(r#""packages":{{{packages}}}"#),
-            "expected 200 packages",
-        ),
+        (keys, "expected 256 gpg_public_keys signing_keys"),
+        (packages, "expected 200 packages"),
         (format!(r#""x":"{long}""#), "expected 524288"),
     ] {
         refused("download", format!("{{{metadata},{more}}}"), ADDRESS, facts);
@@ -90,12 +83,9 @@ fn oversized_package_metadata_is_refused() {
 #[test]
 fn a_package_of_impossible_size_is_not_downloaded() {
     const HUGE: u64 = 9 << 30;
-    for is_in_metadata in [false, true] {
+    let is_said = lie::says("packages/linux_amd64/package_size", HUGE);
+    for (metadata, asked) in [(is_said, 0), (lie::lacks("packages"), 1)] {
         let scene = OriginScene::of([demo()]);
-        let metadata = match is_in_metadata {
-            true => lie::says("packages/linux_amd64/package_size", HUGE),
-            false => lie::says("packages", serde_json::Value::Null),
-        };
         scene.origin.always(asks("download"), metadata);
         let announced = Fault::alter(|answer| {
             answer.set("content-range", &format!("bytes 0-0/{HUGE}"));
@@ -103,34 +93,28 @@ fn a_package_of_impossible_size_is_not_downloaded() {
             answer.end = End::Stall(100);
         });
         scene.origin.always(asks("package"), announced);
-        let run = mirror(&scene, "[ORIGIN]/acme/demo").exits(1);
+        let run = mirror(&scene, ADDRESS).exits(1);
         run.says("error expected 8589934592 received more");
         assert!(scene.installs().is_empty());
-        let requests = scene.origin.count(asks("package"));
-        assert_eq!(requests, usize::from(!is_in_metadata));
+        assert_eq!(scene.origin.count(asks("package")), asked);
     }
 }
 
 #[test]
 fn oversized_documents_of_network_mirrors_are_refused() {
-    let from =
-        "example.com/acme/demo --from network-mirror:[MIRROR] --allow-unsigned example.com/acme/*";
+    let from = format!("{MIRRORED} --from network-mirror:[MIRROR] --allow-unsigned {MIRRORED}");
     let versions = numbered(500_000, |n| format!(r#""1.0.{n}":{{}}"#));
     let versions = format!(r#"{{"versions":{{{versions}}}}}"#);
-    refused("mirror-index", versions, from, "expected 20000 versions");
+    refused("mirror-index", versions, &from, "expected 20000 versions");
     let hashes = repeated(r#""zh:0""#, LARGE - 100);
+    let many = numbered(200_000, |n| format!(r#""o{n}_a":{{"url":"x"}}"#));
+    let hashes = format!(r#""linux_amd64":{{"url":"x","hashes":[{hashes}]}}"#);
     for (members, facts) in [
-        (
-            numbered(200_000, |n| format!(r#""o{n}_a":{{"url":"x"}}"#)),
-            "expected 200 archives",
-        ),
-        (
-            format!(r#""linux_amd64":{{"url":"x","hashes":[{hashes}]}}"#),
-            "expected 100 hashes linux_amd64 archives",
-        ),
+        (many, "expected 200 archives"),
+        (hashes, "expected 100 hashes linux_amd64 archives"),
     ] {
         let archives = format!(r#"{{"archives":{{{members}}}}}"#);
-        refused("mirror-version", archives, from, facts);
+        refused("mirror-version", archives, &from, facts);
     }
 }
 
@@ -138,23 +122,17 @@ fn oversized_documents_of_network_mirrors_are_refused() {
 #[test]
 fn oversized_checksum_documents_are_refused() {
     let hex = "0".repeat(64);
-    let lines =
-        |count: usize, line: &dyn Fn(usize) -> String| -> String { (0..count).map(line).collect() };
     let zip = |n: usize| format!("{hex}  terraform-provider-demo_1.0.0_o{n}_a.zip\n");
-    let short = |n: usize| format!("a {n:x}\n");
-    for (document, most) in [
-        (lines(201, &zip), "200"),
-        ("a b\n".repeat(2) + &lines(450_000, &short), "10000"),
-    ] {
+    let zips: String = (0..201).map(zip).collect();
+    let short: String = (0..450_000).map(|n| format!("a {n:x}\n")).collect();
+    for (document, most) in [(zips, "200"), ("a b\n".repeat(2) + &short, "10000")] {
         let scene = OriginScene::of([demo()]);
-        scene
-            .origin
-            .always(asks("versions"), lie::lacks("versions/0/platforms"));
-        scene
-            .origin
-            .always(asks("download"), lie::lacks("packages"));
+        let unlisted = lie::lacks("versions/0/platforms");
+        scene.origin.always(asks("versions"), unlisted);
+        let unsaid = lie::lacks("packages");
+        scene.origin.always(asks("download"), unsaid);
         scene.origin.always(asks("document"), Fault::body(document));
-        let run = mirror(&scene, "[ORIGIN]/acme/demo");
+        let run = mirror(&scene, ADDRESS);
         assert!(matches!(run.status, Some(1 | 3)) && scene.origin.count(|_| true) < 12);
         run.says(&format!("error expected {most}"));
     }
@@ -174,6 +152,6 @@ fn repeated_keys_are_kept_in_memory_once() {
         keys.unwrap().push(key);
     });
     scene.origin.always(asks("download"), padded);
-    mirror(&scene, "[ORIGIN]/acme/demo").succeeds();
+    mirror(&scene, ADDRESS).succeeds();
     assert_eq!(scene.installs().len(), 41);
 }

@@ -5,9 +5,11 @@ use tfoci::platform::Platform;
 
 use super::origin_scene::OriginScene;
 use crate::clients::run;
+use crate::support::judge;
 use crate::support::origin::Provider;
 use crate::support::programs::has;
 use crate::support::release::{ReleaseFolder, Signing};
+use crate::support::scene::Run;
 use crate::support::signer::Signer;
 
 /// An origin of `acme/demo` for this machine and another, and a project that needs it.
@@ -34,8 +36,13 @@ fn hashes(text: &str, scheme: &str) -> BTreeSet<String> {
     words.map(str::to_owned).collect()
 }
 
+fn init(scene: &OriginScene, client: &str) -> Run {
+    let arguments = ["init", "-input=false", "-no-color"];
+    run(&scene.scene, &scene.path("project"), client, arguments)
+}
+
 fn mirrored(scene: &OriginScene) -> BTreeSet<String> {
-    let installed = crate::support::judge::installs(&scene.path("store"));
+    let installed = judge::installs(&scene.path("store"));
     let hashes = installed.iter().filter_map(|line| line.rsplit(' ').next());
     hashes.map(str::to_owned).collect()
 }
@@ -44,19 +51,9 @@ fn mirrored(scene: &OriginScene) -> BTreeSet<String> {
 fn init_locks_the_hashes_of_the_mirrored_packages() {
     for client in ["terraform", "tofu"].into_iter().filter(|name| has(name)) {
         let scene = with_project();
-        scene
-            .demo("-q")
-            .says(0, "")
-            .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.1.0"]);
-        let project = scene.path("project");
-        run(
-            &scene.scene,
-            &project,
-            client,
-            ["init", "-input=false", "-no-color"],
-        )
-        .succeeds();
-        let lock = fs::read_to_string(project.join(".terraform.lock.hcl")).unwrap();
+        scene.demo("-q").says(0, "");
+        init(&scene, client).succeeds();
+        let lock = fs::read_to_string(scene.path("project/.terraform.lock.hcl")).unwrap();
         assert!(lock.contains("version = \"1.1.0\""), "{lock}");
         // The document names the manifest too, and clients lock its hash with those of the zips.
         let locked = hashes(&lock, "zh:");
@@ -71,22 +68,15 @@ fn providers_mirror_writes_the_packages_that_tfoci_mirrors() {
         let scene = with_project();
         scene.demo("-q").says(0, "");
         let here = format!("-platform={}", Platform::current());
-        let arguments = [
-            "providers",
-            "mirror",
-            &here,
-            "-platform=plan9_mips",
-            "../mirror",
-        ];
-        run(&scene.scene, &scene.path("project"), client, arguments).succeeds();
+        let mirror = format!("providers mirror {here} -platform=plan9_mips ../mirror");
+        let project = scene.path("project");
+        run(&scene.scene, &project, client, mirror.split(' ')).succeeds();
         let folder = scene.path(scene.named("mirror/[ORIGIN]/acme/demo"));
-        let zips = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path());
-        let zips = zips.filter(|path| path.extension().is_some_and(|end| end == "zip"));
-        let theirs: BTreeSet<String> = zips
-            .map(|path| format!("zh:{}", crate::support::judge::sha256(&path)))
-            .collect();
+        let files = fs::read_dir(folder).unwrap();
+        let files = files.map(|entry| entry.unwrap().path());
+        let zips = files.filter(|path| path.extension().is_some_and(|end| end == "zip"));
+        let zhs = zips.map(|path| format!("zh:{}", judge::sha256(&path)));
+        let theirs: BTreeSet<String> = zhs.collect();
         assert_eq!(theirs, mirrored(&scene), "{client}");
         assert_eq!(theirs.len(), 2);
     }
@@ -118,9 +108,7 @@ fn a_signature_behind_another_is_noted_if_clients_refuse_it() {
         let note = " second-signature\n";
         assert_eq!(said.contains(note), is_noted, "{place}: {said}");
         for client in ["terraform", "tofu"].into_iter().filter(|name| has(name)) {
-            let arguments = ["init", "-input=false", "-no-color"];
-            let ran = run(&scene.scene, &scene.path("project"), client, arguments);
-            ran.exits(i32::from(is_noted));
+            init(&scene, client).exits(i32::from(is_noted));
         }
     }
 }

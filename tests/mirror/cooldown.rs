@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use super::LINUX;
-use super::origin_scene::OriginScene;
+use super::locks::{NAME, lock, zh};
+use super::origin_scene::{ARRIVED, OriginScene, TWO_ARRIVED};
 use crate::schema::follows;
 use crate::support::origin::{Fault, Provider, Release, asks, lie};
 use crate::support::release::ReleaseFolder;
@@ -14,9 +15,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A release that was signed so many days ago.
 pub fn signed(version: &str, days: u32) -> ReleaseFolder {
-    ReleaseFolder::new("demo", version)
-        .platform(LINUX)
-        .signed_by(Signer::days_ago(days))
+    let folder = ReleaseFolder::new("demo", version).platform(LINUX);
+    folder.signed_by(Signer::days_ago(days))
 }
 
 /// `acme/demo` with versions and the days since each was signed.
@@ -39,9 +39,7 @@ fn httpdate(days: u32) -> String {
 
 /// The versions in the document of a run, with their status, and the days until those that are held are old enough.
 fn results(scene: &OriginScene, arguments: &str) -> Vec<String> {
-    let arguments = scene.named(&format!("mirror [ORIGIN]/acme/demo{arguments}"));
-    let more = "--min-age 7d --format json --to oci-layout:store --ca-file ca.pem";
-    let run = scene.tfoci(arguments.split(' ').chain(more.split(' ')));
+    let run = scene.json(&format!("[ORIGIN]/acme/demo{arguments} --min-age 7d"));
     let document = run.succeeds().json();
     follows("mirror", &document);
     let rows = document["providers"].as_array().unwrap().iter();
@@ -67,25 +65,15 @@ fn same_day(date: &str, http: &str) -> bool {
 #[test]
 fn young_versions_are_held_until_they_are_old_enough() {
     let scene = origin(&[("1.0.0", 30), ("1.1.0", 8), ("1.2.0", 3), ("1.3.0", 0)]);
-    for (wanted, expected) in [
-        ("", &["1.1.0 copied", "1.2.0 held 4", "1.3.0 held 7"][..]),
-        (
-            "@>=1 --newest 2",
-            &[
-                "1.0.0 copied",
-                "1.1.0 present",
-                "1.2.0 held 4",
-                "1.3.0 held 7",
-            ],
-        ),
-        ("@~>1.2", &["1.2.0 held 4", "1.3.0 held 7"]),
+    for (wanted, others) in [
+        ("", &["1.1.0 copied"][..]),
+        ("@>=1 --newest 2", &["1.0.0 copied", "1.1.0 present"]),
+        ("@~>1.2", &[]),
     ] {
+        let expected = [others, &["1.2.0 held 4", "1.3.0 held 7"]].concat();
         assert_eq!(results(&scene, wanted), expected, "{wanted}");
     }
-    assert_eq!(
-        scene.installs(),
-        ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.1.0 linux_amd64"]
-    );
+    assert_eq!(scene.installs(), TWO_ARRIVED);
 }
 
 #[test]
@@ -101,11 +89,9 @@ fn a_run_with_nothing_new_asks_only_for_the_dates_of_held_versions() {
         scene.origin.counters(),
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
     );
-    scene
-        .mirror(
-            "[ORIGIN]/acme/demo@>=1 --min-age 7d --dry-run --changed --exit-code --report news.md",
-        )
-        .ends(0);
+    let changed = "--dry-run --changed --exit-code --report news.md";
+    let run = scene.mirror(&format!("[ORIGIN]/acme/demo@>=1 --min-age 7d {changed}"));
+    run.ends(0);
     let news = fs::read_to_string(scene.path("news.md")).unwrap();
     let rows: Vec<&str> = news.lines().filter(|line| line.contains("held")).collect();
     assert!(rows[0].contains("1.2.0") && rows.len() == 1, "{news}");
@@ -130,9 +116,8 @@ fn the_later_date_counts() {
 #[test]
 fn a_version_without_a_date_is_held() {
     let scene = origin(&[("1.0.0", 30)]);
-    scene
-        .origin
-        .always(asks("download"), lie::lacks("shasums_signature_url"));
+    let unproved = lie::lacks("shasums_signature_url");
+    scene.origin.always(asks("download"), unproved);
     let unsigned = " --allow-unsigned [ORIGIN]/acme/demo";
     assert_eq!(results(&scene, unsigned), ["1.0.0 held"]);
     scene.origin.always(asks("document"), changed(30));
@@ -159,36 +144,26 @@ fn a_new_platform_of_an_old_version_is_held() {
     let scene = origin(&[("1.0.0", 30)]);
     results(&scene, "");
     let more = signed("1.0.0", 1).platform("darwin_arm64");
-    scene
-        .origin
-        .publish(Provider::new("acme/demo").release(more));
+    let demo = Provider::new("acme/demo").release(more);
+    scene.origin.publish(demo);
     assert_eq!(results(&scene, ""), ["1.0.0 held 6"]);
-    assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"]);
-    assert_eq!(
-        results(&scene, " --platform linux_amd64"),
-        ["1.0.0 present"]
-    );
+    assert_eq!(scene.installs(), ARRIVED);
+    let linux = " --platform linux_amd64";
+    assert_eq!(results(&scene, linux), ["1.0.0 present"]);
 }
 
 #[test]
 fn a_named_or_locked_version_is_mirrored_with_a_note() {
     let scene = origin(&[("1.0.0", 30), ("1.1.0", 1)]);
-    let named = scene
-        .mirror("[ORIGIN]/acme/demo@=1.1.0 --min-age 7d")
-        .ends(0);
+    let named = scene.mirror("[ORIGIN]/acme/demo@=1.1.0 --min-age 7d");
+    let named = named.ends(0);
     assert!(named.contains("Warning"), "{named}");
     assert_eq!(scene.installs(), ["acme/demo 1.1.0 linux_amd64"]);
 
     let scene = origin(&[("1.0.0", 30), ("1.1.0", 1)]);
-    let zip = scene.origin.zip("acme/demo", "1.1.0", LINUX);
-    let zh = crate::support::release::sha256(&zip);
-    let lock = format!(
-        "provider \"[ORIGIN]/acme/demo\" {{\n  version = \"1.1.0\"\n  hashes = [\"zh:{zh}\"]\n}}\n"
-    );
-    scene.write(".terraform.lock.hcl", scene.named(&lock));
-    scene
-        .mirror("--from-lock .terraform.lock.hcl --min-age 7d")
-        .ends(0);
+    let zh = [zh(&scene.origin, "1.1.0", LINUX)];
+    lock(&scene, NAME, "[ORIGIN]/acme/demo", "1.1.0", &zh);
+    scene.mirror("--from-lock . --min-age 7d").ends(0);
     assert_eq!(scene.installs(), ["acme/demo 1.1.0 linux_amd64"]);
 }
 
@@ -196,41 +171,33 @@ fn a_named_or_locked_version_is_mirrored_with_a_note() {
 fn a_mirror_file_has_an_age_for_all_or_for_one() {
     let scene = origin(&[("1.0.0", 30), ("1.1.0", 5)]);
     let table = "[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\nconstraints = \">= 1\"\n";
-    for (file, options, expected) in [
-        (format!("min_age = \"7d\"\n{table}"), "", 1),
-        (format!("{table}min_age = \"7d\"\n"), "", 1),
+    for (all, one, options, expected) in [
+        ("min_age = \"7d\"\n", "", "", 1),
+        ("", "min_age = \"7d\"\n", "", 1),
         (
-            format!("min_age = \"7d\"\n{table}min_age = \"0d\"\n"),
+            "min_age = \"7d\"\n",
+            "min_age = \"0d\"\n",
             "--min-age 6d",
             1,
         ),
-        (
-            format!("min_age = \"7d\"\n{table}min_age = \"3d\"\n"),
-            "",
-            2,
-        ),
+        ("min_age = \"7d\"\n", "min_age = \"3d\"\n", "", 2),
     ] {
+        let file = format!("{all}{table}{one}");
         scene.write("mirror.toml", scene.named(&file));
-        scene
-            .mirror(&format!("--file mirror.toml {options}"))
-            .ends(0);
+        let run = scene.mirror(&format!("--file mirror.toml {options}"));
+        run.ends(0);
         assert_eq!(scene.installs().len(), expected, "{file}");
     }
-    scene.write(
-        "mirror.toml",
-        scene.named(&format!("min_age = \"soon\"\n{table}")),
-    );
+    let soon = scene.named(&format!("min_age = \"soon\"\n{table}"));
+    scene.write("mirror.toml", soon);
     scene.mirror("--file mirror.toml").ends(2);
 }
 
 /// Each table holds back what it selects, whatever the others select.
 #[test]
 fn tables_of_one_provider_have_an_age_each() {
-    let table = |platform: &str, more: &str| {
-        format!(
-            "[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\nplatforms = [\"{platform}\"]\n{more}\n"
-        )
-    };
+    let table = "[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\n";
+    let table = |platform, more| format!("{table}platforms = [\"{platform}\"]\n{more}\n");
     for (days, linux, windows) in [
         (1, "min_age = \"7d\"", "min_age = \"0d\""),
         (10, "min_age = \"30d\"", "min_age = \"7d\""),
@@ -243,14 +210,9 @@ fn tables_of_one_provider_have_an_age_each() {
         scene.write("mirror.toml", scene.named(&file));
         for _ in 0..2 {
             scene.mirror("--file mirror.toml").ends(0);
-            assert_eq!(
-                scene.installs(),
-                [
-                    "acme/demo 1.0.0 linux_amd64",
-                    "acme/demo 2.0.0 windows_amd64"
-                ],
-                "{file}"
-            );
+            let both = ["1.0.0 linux_amd64", "2.0.0 windows_amd64"];
+            let both = both.map(|one| format!("acme/demo {one}"));
+            assert_eq!(scene.installs(), both, "{file}");
         }
     }
 }
@@ -258,9 +220,9 @@ fn tables_of_one_provider_have_an_age_each() {
 /// A list without platforms, or with wrong ones.
 #[test]
 fn the_date_is_that_of_a_wanted_platform() {
-    let scene = OriginScene::of([Provider::new("acme/demo")
-        .release(Release::from(signed("1.0.0", 30)).without_platforms())
-        .release(Release::from(signed("2.0.0", 1)).without_platforms())]);
+    let [old, new] = [("1.0.0", 30), ("2.0.0", 1)]
+        .map(|(version, days)| Release::from(signed(version, days)).without_platforms());
+    let scene = OriginScene::of([Provider::new("acme/demo").release(old).release(new)]);
     let wanted = " --platform darwin_arm64 --platform linux_amd64";
     assert_eq!(results(&scene, wanted), ["1.0.0 copied", "2.0.0 held 6"]);
     scene.origin.forget();
@@ -273,9 +235,8 @@ fn the_date_is_that_of_a_wanted_platform() {
 fn what_is_no_date_is_not_old() {
     for date in ["2026-01-01T00:00:00Z", "yesterday"] {
         let scene = origin(&[("1.0.0", 30)]);
-        scene
-            .origin
-            .always(asks("document"), Fault::with("Last-Modified", date));
+        let changed = Fault::with("Last-Modified", date);
+        scene.origin.always(asks("document"), changed);
         assert_eq!(results(&scene, ""), ["1.0.0 held 7"], "{date}");
     }
 }

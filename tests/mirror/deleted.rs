@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::locks::{NAME, lock, versions, zh};
+use super::locks::{BOTH_LOCKS, two_locked};
 use super::origin_scene::{OriginScene, into_registry};
 use super::team::Team;
 use super::{DARWIN, LINUX, demo};
@@ -39,8 +39,8 @@ fn versions_without_their_manifests_are_written_again() {
         team.mirror("").succeeds();
         let (before, tags) = (team.registry.content(), team.tags());
         for version in lost {
-            team.registry
-                .repository("mirror/acme/p0", |held| lose(held, version));
+            let p0 = "mirror/acme/p0";
+            team.registry.repository(p0, |held| lose(held, version));
         }
         let damaged = team.registry.content();
         team.forget();
@@ -72,10 +72,8 @@ fn an_answer_other_than_404_is_no_loss() {
     for status in [403, 405] {
         let team = Team::of(Provider::many(1, 2, &PLATFORMS));
         team.mirror("").succeeds();
-        team.registry.always(
-            matching("HEAD", "/manifests/sha256:"),
-            Fault::status(status),
-        );
+        let looks = matching("HEAD", "/manifests/sha256:");
+        team.registry.always(looks, Fault::status(status));
         let said = team.mirror("").succeeds().stderr;
         assert!(!told(&said) && said.contains("Mirrored nothing"), "{said}");
     }
@@ -83,15 +81,9 @@ fn an_answer_other_than_404_is_no_loss() {
 
 #[test]
 fn locked_versions_are_written_again() {
-    let scene = OriginScene::of([versions()]);
+    let scene = two_locked();
     let registry = Registry::plain();
-    let to =
-        into_registry(&registry).replace("[ORIGIN]/acme/demo ", "--from-lock a --from-lock b ");
-    for (directory, version) in [("a", "1.0.0"), ("b", "1.1.0")] {
-        let hashes = PLATFORMS.map(|platform| zh(&scene.origin, version, platform));
-        let path = format!("{directory}/{NAME}");
-        lock(&scene, &path, "[ORIGIN]/acme/demo", version, &hashes);
-    }
+    let to = into_registry(&registry).replace("[ORIGIN]/acme/demo", BOTH_LOCKS);
     scene.run(&to).ends(0);
     let before = registry.content();
     for version in ["1.0.0", "1.1.0"] {
@@ -127,11 +119,10 @@ fn a_layout_is_repaired_too() {
     scene.demo("").ends(0);
     let good = scene.tree();
     let store = scene.path("store");
-    let files = judge::tree(&store).into_keys().map(|name| store.join(name));
-    let is_manifest = |text: &str| text.contains("\"layers\"") && text.contains("provider-target");
-    let mut files =
-        files.filter(|path| fs::read_to_string(path).is_ok_and(|text| is_manifest(&text)));
-    fs::remove_file(files.next().unwrap()).unwrap();
+    let mut files = judge::tree(&store).into_keys().map(|name| store.join(name));
+    let is_manifest = |text: String| text.contains("layers") && text.contains("provider-target");
+    let manifest = files.find(|path| fs::read_to_string(path).is_ok_and(is_manifest));
+    fs::remove_file(manifest.unwrap()).unwrap();
     let said = scene.demo("").ends(0);
     assert!(told(&said), "{said}");
     assert_eq!(scene.tree(), good);

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::origin_scene::{OriginScene, folder};
+use super::origin_scene::OriginScene;
 use super::{LINUX, demo};
+use crate::support::author::another_build;
 use crate::support::origin::{Fault, Provider, Seen, asks, lie};
-use crate::support::release::ReleaseFolder;
 
 const BOTH: &str = "[ORIGIN]/acme/demo --to oci-layout:store/a --to oci-layout:store/b";
+const TO_B: &str = "[ORIGIN]/acme/demo --to oci-layout:store/b";
 const ARRIVED: [&str; 2] = ["acme/demo 1.0.0 linux_amd64"; 2];
 
 /// Everything in one of the layouts.
@@ -29,14 +30,9 @@ fn ready(scene: OriginScene) -> OriginScene {
 
 /// A scene whose second layout has another zip for the version.
 fn conflicting() -> OriginScene {
-    let other = ReleaseFolder::new("demo", "1.0.0")
-        .package(LINUX, &[("terraform-provider-demo_v1.0.0", b"other")]);
-    let scene = ready(OriginScene::release(other));
-    scene
-        .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
-        .says(0, "");
-    let demo = Provider::new("acme/demo").release(folder());
-    scene.origin.publish(demo);
+    let scene = ready(OriginScene::release(another_build()));
+    scene.run(&format!("{TO_B} -q")).says(0, "");
+    scene.origin.publish(demo());
     scene
 }
 
@@ -46,10 +42,7 @@ fn a_package_is_read_once_for_two_destinations() {
     scene
         .run(BOTH)
         .tells("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b 1 signed [ACME ID] origin Mirrored 2 2 406 1 [TIME]")
-        .gives(&[
-            "oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0",
-            "oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0",
-        ]);
+        .gives("a/[ORIGIN]/acme/demo:1.0.0 b/[ORIGIN]/acme/demo:1.0.0");
     assert_eq!(
         scene.origin.counters(),
         "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package"
@@ -62,15 +55,10 @@ fn a_package_is_read_once_for_two_destinations() {
 #[test]
 fn many_packages_of_unknown_size_are_read_once_as_well() {
     let platforms = ["darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64"];
-    let mut provider = Provider::new("acme/demo");
-    for minor in 0..3 {
-        provider = provider.version(&format!("1.{minor}.0"), &platforms);
-    }
-    let scene = ready(OriginScene::of([provider]));
-    scene
-        .origin
-        .always(asks("download"), lie::lacks("packages"));
-    let all = BOTH.replace("demo", "demo@>=1");
+    let scene = ready(OriginScene::of(Provider::many(1, 3, &platforms)));
+    let unsaid = lie::lacks("packages");
+    scene.origin.always(asks("download"), unsaid);
+    let all = BOTH.replace("demo", "p0@>=1");
     scene.run(&format!("{all} -q")).says(0, "");
     let whole = |seen: &Seen| asks("package")(seen) && seen.header("range").is_none();
     assert_eq!(scene.origin.count(whole), 12);
@@ -92,9 +80,7 @@ fn a_cut_download_is_resumed_for_both() {
 #[test]
 fn a_complete_destination_downloads_nothing() {
     let scene = ready(OriginScene::of([demo()]));
-    scene
-        .run("[ORIGIN]/acme/demo --to oci-layout:store/b -q")
-        .says(0, "");
+    scene.run(&format!("{TO_B} -q")).says(0, "");
     scene.origin.forget();
     scene.run(BOTH).tells("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a 1 406 signed [ACME ID] origin Mirrored 1 1 406 1 [TIME]");
     assert_eq!(scene.origin.count(asks("package")), 1);
@@ -108,9 +94,8 @@ fn a_complete_destination_downloads_nothing() {
 fn a_failing_destination_does_not_stop_the_other() {
     let scene = conflicting();
     let b = "oci-layout:store/b/[ORIGIN]/acme/demo";
-    scene
-        .run(&format!("{BOTH} --recheck"))
-        .gives(&["oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0"])
+    let said = scene.run(&format!("{BOTH} --recheck"));
+    said.gives("a/[ORIGIN]/acme/demo:1.0.0")
         .says(3, &format!("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a 1 406 signed [ACME ID] origin error [ORIGIN]/acme/demo 1.0.0 linux_amd64 {b} Mirrored 1 1 406 [TIME] 1 2"));
     assert!(!layout(&scene, "a").is_empty());
 }
@@ -119,22 +104,19 @@ fn a_failing_destination_does_not_stop_the_other() {
 fn a_destination_that_cannot_be_read_does_not_stop_the_other() {
     let scene = ready(OriginScene::of([demo()]));
     scene.run(&format!("{BOTH} -q")).says(0, "");
-    let files = layout(&scene, "a").into_keys();
-    let index = files
-        .into_iter()
-        .find(|path| path.ends_with("demo/index.json"));
+    let mut files = layout(&scene, "a").into_keys();
+    let index = files.find(|path| path.ends_with("demo/index.json"));
     scene.write(format!("store/a/{}", index.unwrap()), "no JSON");
-    let b = scene.path("store/b");
-    std::fs::remove_dir_all(b).unwrap();
+    std::fs::remove_dir_all(scene.path("store/b")).unwrap();
     scene
         .run(BOTH)
-        .gives(&["oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0"])
+        .gives("b/[ORIGIN]/acme/demo:1.0.0")
         .says(1, "Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b 1 406 signed [ACME ID] origin error [ORIGIN]/acme/demo oci-layout:store/a/[ORIGIN]/acme/demo Mirrored 1 1 406 [TIME] 1 2");
 }
 
 #[test]
 fn what_only_one_destination_has_is_copied_to_the_other() {
-    let two = Provider::new("acme/demo").version("1.0.0", &["darwin_arm64", LINUX]);
+    let two = Provider::demo(&["darwin_arm64", LINUX]);
     let scene = ready(OriginScene::of([two]));
     let first = format!("[ORIGIN]/acme/demo --to oci-layout:store/a --platform {LINUX} -q");
     scene.run(&first).says(0, "");
@@ -147,13 +129,9 @@ fn what_only_one_destination_has_is_copied_to_the_other() {
 #[test]
 fn the_document_says_which_destination_failed() {
     let scene = conflicting();
-    let arguments = format!("mirror --ca-file ca.pem {BOTH} --recheck --format json");
-    let arguments = scene.named(&arguments);
-    let run = scene.tfoci(arguments.split_whitespace()).exits(3);
-    let document = run.json();
-    let [copied, failed] = &document["providers"].as_array().unwrap()[..] else {
-        panic!("{document}");
-    };
+    let line = format!("mirror --ca-file ca.pem {BOTH} --recheck --format json");
+    let document = scene.line(scene.named(&line)).exits(3).json();
+    let [copied, failed] = [0, 1].map(|number| &document["providers"][number]);
     for (text, begin) in [
         (&copied["reference"], "oci-layout:store/a/"),
         (&failed["destination"], "oci-layout:store/b/"),
@@ -168,7 +146,7 @@ fn a_package_that_is_wrong_fails_in_both() {
     let scene = ready(OriginScene::of([demo()]));
     scene.origin.always(asks("package"), Fault::wrong_bytes());
     let errors = ["a", "b"].map(|name| format!("error [ORIGIN]/acme/demo 1.0.0 linux_amd64 oci-layout:store/{name}/[ORIGIN]/acme/demo [ORIGIN] "));
-    scene.run(BOTH).gives(&[]).says(3, &errors.concat());
+    scene.run(BOTH).gives("").says(3, &errors.concat());
     assert_eq!(scene.origin.count(asks("package")), 2);
     assert!(scene.installs().is_empty());
 }
@@ -177,8 +155,7 @@ fn a_package_that_is_wrong_fails_in_both() {
 fn a_source_that_has_nothing_is_reported_for_both() {
     let scene = ready(OriginScene::of([demo()]));
     let errors = ["a", "b"].map(|name| format!("error [ORIGIN]/acme/gone oci-layout:store/{name}/[ORIGIN]/acme/gone [ORIGIN] https://[ORIGIN]/v1/providers/acme/gone/versions 404 "));
-    scene
-        .run("[ORIGIN]/acme/gone --to oci-layout:store/a --to oci-layout:store/b")
-        .says(1, &errors.concat());
+    let said = scene.run(&BOTH.replace("demo", "gone"));
+    said.says(1, &errors.concat());
     assert_eq!(scene.origin.count(asks("versions")), 1);
 }

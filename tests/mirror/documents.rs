@@ -8,6 +8,7 @@ use crate::support::release::ReleaseFolder;
 
 const ZIP: &str = "terraform-provider-demo_1.0.0_linux_amd64.zip";
 const METADATA: &str = "https://[ORIGIN]/v1/providers/acme/demo/1.0.0/download/linux/amd64";
+const ABOUT: &str = "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN]";
 /// The SHA-256 of the package.
 const DIGEST: &str = "4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec";
 
@@ -16,8 +17,8 @@ fn a_short_version_is_requested_as_published_and_tagged_in_full() {
     let scene = OriginScene::of([Provider::new("acme/demo").version("0.50", &[LINUX])]);
     let copied =
         "Copied [ORIGIN]/acme/demo 0.50.0 1 403 signed [ACME ID] origin Mirrored 1 1 403 [TIME]";
-    let tag = ["oci-layout:store/[ORIGIN]/acme/demo:0.50.0"];
-    scene.demo("").tells(copied).gives(&tag);
+    let tag = "[ORIGIN]/acme/demo:0.50.0";
+    scene.demo("").tells(copied).gives(tag);
     let asked = asks("download acme/demo 0.50 linux_amd64");
     assert_eq!(scene.origin.count(asked), 1);
     assert_eq!(scene.installs(), ["acme/demo 0.50.0 linux_amd64"]);
@@ -29,8 +30,8 @@ fn build_metadata_is_kept() {
     let scene = OriginScene::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
     let copied =
         "Copied [ORIGIN]/acme/demo 1.0.0+ent 1 418 signed [ACME ID] origin Mirrored 1 1 418 [TIME]";
-    let tag = ["oci-layout:store/[ORIGIN]/acme/demo:1.0.0_ent"];
-    scene.demo("").tells(copied).gives(&tag);
+    let tag = "[ORIGIN]/acme/demo:1.0.0_ent";
+    scene.demo("").tells(copied).gives(tag);
     assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
     // The `+` is sent as clients send it: some servers do not decode `%2B`.
     let seen = scene.origin.seen();
@@ -38,15 +39,16 @@ fn build_metadata_is_kept() {
     assert!(seen.iter().any(|seen| seen.target == target));
 }
 
+fn misnamed(name: &str) -> String {
+    format!("error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] expected {ZIP} received {name}")
+}
+
 #[test]
 fn file_names_may_have_a_v_but_no_other_version() {
     arrives(&OriginScene::release(folder().v_in_names()));
     for name in ["terraform-provider-demo_1.0.1_linux_amd64.zip", "demo.zip"] {
         let scene = OriginScene::release(folder().named(name));
-        scene.demo("").says(
-            3,
-            &format!("error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] expected {ZIP} received {name}"),
-        );
+        scene.demo("").says(3, &misnamed(name));
     }
 }
 
@@ -58,26 +60,19 @@ fn two_platforms_may_have_one_zip() {
     scene.demo("").tells(
         "Copied [ORIGIN]/acme/demo 1.0.0 2 406 signed [ACME ID] origin Mirrored 1 1 406 1 [TIME]",
     );
-    assert_eq!(
-        scene.installs(),
-        ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.0.0 linux_arm64"]
-    );
+    assert_eq!(scene.installs().len(), 2);
     assert_eq!(scene.origin.count(asks("package")), 1);
 }
 
 #[test]
 fn checksum_documents_are_parsed_as_clients_parse_them() {
-    for form in [Form::Crlf, Form::BlankLine, Form::UpperCaseHex]
-        .into_iter()
-        .chain([Form::OneWord, Form::MoreFiles, Form::NoLastNewline])
-    {
-        arrives(&OriginScene::release(
-            folder().document(move |text| form.of(text)),
-        ));
-    }
-    let unlisted = format!("error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] SHA-256 {ZIP}");
-    for form in [Form::Starred, Form::UpperCaseNames] {
+    for form in Form::ALL {
         let scene = OriginScene::release(folder().document(move |text| form.of(text)));
+        if ![Form::Starred, Form::UpperCaseNames].contains(&form) {
+            arrives(&scene);
+            continue;
+        }
+        let unlisted = format!("error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] SHA-256 {ZIP}");
         scene.demo("").says(3, &unlisted);
         assert!(scene.installs().is_empty());
     }
@@ -110,15 +105,10 @@ fn metadata_that_contradicts_is_refused() {
             1 => format!("{METADATA} {facts}"),
             _ => format!("{facts} {METADATA}"),
         };
-        let facts = format!("error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN] {facts}");
-        refused("download", lie, code, &facts);
+        refused("download", lie, code, &format!("{ABOUT} {facts}"));
     }
-    refused(
-        "download",
-        lie::says("filename", "../x.zip"),
-        3,
-        &format!("error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] expected {ZIP} received ../x.zip"),
-    );
+    let lie = lie::says("filename", "../x.zip");
+    refused("download", lie, 3, &misnamed("../x.zip"));
 }
 
 #[test]
@@ -133,12 +123,9 @@ fn urls_may_be_relative_and_must_be_http() {
     arrives(&told("download", relative));
     let url = |url: &str| lie::says("download_url", url);
     refused("download", url(""), 3, &spoiled("406", "more"));
-    refused(
-        "download",
-        url("http://127.0.0.1:1/x.zip"),
-        1,
-        "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN] http received http://127.0.0.1:1/x.zip",
-    );
+    let plain = "http://127.0.0.1:1/x.zip";
+    let says = format!("{ABOUT} http received {plain}");
+    refused("download", url(plain), 1, &says);
 }
 
 #[test]
@@ -155,25 +142,25 @@ fn secrets_in_urls_are_sent_and_never_shown() {
 #[test]
 fn without_a_checksum_document_zips_get_canonical_names() {
     let scene = OriginScene::of([demo()]);
-    scene.origin.always(
-        asks("download"),
-        lie::json(|document| {
-            let document = document.as_object_mut().unwrap();
-            document.insert("filename".to_owned(), json!("../../.bashrc"));
-            document.remove("shasums_url");
-            document.remove("shasums_signature_url");
-        }),
-    );
+    let bare = lie::json(|document| {
+        let document = document.as_object_mut().unwrap();
+        document.insert("filename".to_owned(), json!("../../.bashrc"));
+        document.retain(|name, _| !name.starts_with("shasums_"));
+    });
+    scene.origin.always(asks("download"), bare);
     scene.demo("--allow-unsigned */*/*").ends(0);
     assert_eq!(scene.installs(), ARRIVED);
     let host = scene.origin.host().replace(':', "_");
     let blobs = scene.path(format!("store/{host}/acme/demo/blobs/sha256"));
     let blobs = std::fs::read_dir(blobs).unwrap();
-    let texts = blobs.filter_map(|blob| std::fs::read_to_string(blob.unwrap().path()).ok());
-    let titles: Vec<String> = texts
-        .filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
-        .map(|manifest| manifest["layers"][0]["annotations"].clone())
-        .filter_map(|notes| Some(notes["org.opencontainers.image.title"].as_str()?.to_owned()))
+    let title = |path: std::path::PathBuf| {
+        let manifest: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        let notes = &manifest["layers"][0]["annotations"];
+        Some(notes["org.opencontainers.image.title"].as_str()?.to_owned())
+    };
+    let titles: Vec<String> = blobs
+        .filter_map(|blob| title(blob.unwrap().path()))
         .collect();
     assert_eq!(titles, [ZIP]);
 }

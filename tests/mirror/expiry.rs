@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::origin_scene::{ARRIVED, OriginScene, spoiled};
-use super::{LINUX, demo, mirror, scene};
+use super::{LINUX, demo};
 use crate::support::origin::{Fault, Origin, Setup, asks, lie};
 use crate::support::release::sha256;
 
@@ -32,14 +32,14 @@ fn a_download_is_resumed_at_a_fresh_url() {
         let scene = OriginScene::new(origin(1, status));
         let origin = &scene.origin;
         names_others(origin);
-        mirror(&scene.scene, origin, &[]).succeeds();
+        scene.demo("").ends(0);
         assert_eq!(scene.installs(), ARRIVED);
         assert_eq!(
             origin.counters(),
             "1 discovery, 1 versions, 2 download, 1 document, 1 signature, 3 package"
         );
-        let packages = origin.seen();
-        let last = packages.last().unwrap();
+        let seen = origin.seen();
+        let last = seen.last().unwrap();
         assert_eq!(last.header("range"), Some("bytes=100-"));
         assert_eq!(last.parameter("at"), Some("2"));
     }
@@ -48,23 +48,21 @@ fn a_download_is_resumed_at_a_fresh_url() {
 #[test]
 fn a_fresh_url_is_requested_at_most_twice() {
     for (refusals, code, requests) in [(2, 0, 3), (3, 1, 3)] {
-        let origin = origin(refusals, 403);
-        names_others(&origin);
-        let scene = scene(&origin);
-        mirror(&scene, &origin, &[]).exits(code);
-        assert_eq!(origin.count(asks("download")), requests);
+        let scene = OriginScene::new(origin(refusals, 403));
+        names_others(&scene.origin);
+        scene.demo("").ends(code);
+        assert_eq!(scene.origin.count(asks("download")), requests);
     }
 }
 
 #[test]
 fn an_expired_url_fails_if_the_origin_has_no_other() {
-    let origin = origin(9, 403);
-    let scene = scene(&origin);
+    let scene = OriginScene::new(origin(9, 403));
     let zip = "files/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_1.0.0_linux_amd64.zip";
-    let run = mirror(&scene, &origin, &[]).exits(1);
-    run.says(&format!("error {} 403", origin.url(&format!("/{zip}?…"))));
-    assert_eq!(origin.count(asks("download")), 2);
-    assert_eq!(origin.count(asks("package")), 2);
+    let says = format!("error https://[ORIGIN]/{zip}?… 403");
+    scene.demo("").says(1, &says);
+    assert_eq!(scene.origin.count(asks("download")), 2);
+    assert_eq!(scene.origin.count(asks("package")), 2);
 }
 
 #[test]

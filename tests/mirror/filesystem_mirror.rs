@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::LINUX;
-use super::origin_scene::{BOTH_ARRIVED, OriginScene};
+use super::origin_scene::{BOTH_ARRIVED, OriginScene, Told};
 use crate::support::origin::{Origin, Provider};
 
 /// Symbolic links in a mirror.
@@ -23,6 +23,13 @@ fn packed(scene: &OriginScene) {
     }
 }
 
+fn from(scene: &OriginScene, address: &str, more: &str) -> Told {
+    let mirror = "--from filesystem-mirror:mirror --jobs 1";
+    scene.mirror(&format!("{address} {mirror} {more}"))
+}
+
+const COPIED: &str = "Copied example.com/acme/demo 1.0.0 2 813 unverified Mirrored 1 2 813 [TIME]";
+
 fn two() -> Origin {
     Origin::of([Provider::demo(&[LINUX, "darwin_arm64"])])
 }
@@ -31,16 +38,9 @@ fn two() -> Origin {
 fn a_directory_of_packages_is_a_source() {
     let scene = OriginScene::new(two());
     packed(&scene);
-    let from = format!("{ADDRESS} --from filesystem-mirror:mirror --jobs 1");
-    scene
-        .mirror(&from)
-        .says(3, "error example.com/acme/demo 1.0.0");
-    scene
-        .mirror(&format!("{from} {ALLOW}"))
-        .tells("Copied example.com/acme/demo 1.0.0 2 813 unverified Mirrored 1 2 813 [TIME]");
-    scene
-        .mirror(&format!("{from} {ALLOW}"))
-        .tells("Mirrored 2 [TIME]");
+    from(&scene, ADDRESS, "").says(3, "error example.com/acme/demo 1.0.0");
+    from(&scene, ADDRESS, ALLOW).tells(COPIED);
+    from(&scene, ADDRESS, ALLOW).tells("Mirrored 2 [TIME]");
     assert_eq!(scene.installs(), BOTH_ARRIVED);
     assert!(scene.origin.seen().is_empty());
 }
@@ -57,15 +57,18 @@ fn unpacked_packages_are_ignored_beside_packed_ones() {
     for platform in [LINUX, "darwin_arm64"] {
         unpacked("1.0.0", platform);
     }
-    let from = format!("--from filesystem-mirror:mirror --jobs 1 {ALLOW}");
-    scene
-        .mirror(&format!("{ADDRESS} {from}"))
-        .tells("Copied example.com/acme/demo 1.0.0 2 813 unverified Mirrored 1 2 813 [TIME]");
+    from(&scene, ADDRESS, ALLOW).tells(COPIED);
     unpacked("1.0.0", "windows_amd64");
     unpacked("2.0.0", LINUX);
     unpacked("2.0.0", "darwin_arm64");
-    scene.mirror(&format!("{ADDRESS} {from}")).tells("Warning example.com/acme/demo 1.0.0 windows_amd64 Warning example.com/acme/demo 2.0.0 darwin_arm64 linux_amd64 Mirrored 2 [TIME]");
-    scene.mirror(&format!("{ADDRESS}@2.0.0 {from}")).says(1, "Warning example.com/acme/demo 1.0.0 windows_amd64 Warning example.com/acme/demo 2.0.0 darwin_arm64 linux_amd64 error example.com/acme/demo 2.0.0 1.0.0");
+    let warnings = "Warning example.com/acme/demo 1.0.0 windows_amd64 Warning example.com/acme/demo 2.0.0 darwin_arm64 linux_amd64";
+    let told = from(&scene, ADDRESS, ALLOW);
+    told.tells(&format!("{warnings} Mirrored 2 [TIME]"));
+    let told = from(&scene, "example.com/acme/demo@2.0.0", ALLOW);
+    told.says(
+        1,
+        &format!("{warnings} error example.com/acme/demo 2.0.0 1.0.0"),
+    );
 }
 
 #[test]
@@ -73,28 +76,15 @@ fn an_unpacked_mirror_is_refused() {
     let scene = OriginScene::new(two());
     let path = format!("mirror/{ADDRESS}/1.0.0/{LINUX}/terraform-provider-demo_v1.0.0");
     scene.write(path, "#!/bin/sh\n");
-    let from = "--from filesystem-mirror:mirror";
-    scene.mirror(&format!("{ADDRESS} {from} {ALLOW}")).says(
-        1,
-        "error example.com/acme/demo received mirror/example.com/acme/demo/1.0.0",
-    );
-    scene
-        .mirror(&format!("example.com/acme/none {from} {ALLOW}"))
-        .says(
-            1,
-            "error example.com/acme/none expected mirror/example.com/acme/none",
-        );
+    let unpacked = "error example.com/acme/demo received mirror/example.com/acme/demo/1.0.0";
+    from(&scene, ADDRESS, ALLOW).says(1, unpacked);
     // The mirror may have the provider of another host.
-    scene
-        .mirror(&format!("registry.opentofu.org/acme/demo {from} {ALLOW}"))
-        .says(
-            1,
-            "error registry.opentofu.org/acme/demo expected mirror/registry.opentofu.org/acme/demo",
-        );
+    for absent in ["example.com/acme/none", "registry.opentofu.org/acme/demo"] {
+        let says = format!("error {absent} expected mirror/{absent}");
+        from(&scene, absent, ALLOW).says(1, &says);
+    }
     fs::remove_dir_all(scene.path("mirror")).unwrap();
-    scene
-        .mirror(&format!("{ADDRESS} {from} {ALLOW}"))
-        .says(1, "error mirror expected");
+    from(&scene, ADDRESS, ALLOW).says(1, "error mirror expected");
 }
 
 #[test]
@@ -102,8 +92,6 @@ fn a_file_that_is_not_a_package_is_refused() {
     let scene = OriginScene::new(two());
     let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0_{LINUX}.zip");
     scene.write(path, "no zip");
-    scene
-        .mirror(&format!("{ADDRESS} --from filesystem-mirror:mirror {ALLOW}"))
-        .says(1, "error example.com/acme/demo 1.0.0 mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip expected 50 4b 03 04 received");
+    from(&scene, ADDRESS, ALLOW).says(1, "error example.com/acme/demo 1.0.0 mirror/example.com/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip expected 50 4b 03 04 received");
     assert!(scene.installs().is_empty());
 }

@@ -1,6 +1,6 @@
+use super::LINUX;
 use super::origin_scene::{ARRIVED, OriginScene, folder};
 use super::team::Team;
-use super::{LINUX, mirror};
 use crate::support::author::Author;
 use crate::support::hostile::cases;
 use crate::support::origin::{Fault, Provider, Release, Setup, asks};
@@ -14,12 +14,9 @@ fn signed(bytes: &[u8]) -> ReleaseFolder {
 
 /// A zip that is longer than a single read, and of which no end is kept that begins at its front.
 fn long(comment: usize) -> Vec<u8> {
-    with(
-        [executable(), file("LICENSE", vec![b'x'; 200_000])],
-        |zip| {
-            zip.comment = vec![b'x'; comment];
-        },
-    )
+    let license = file("LICENSE", vec![b'x'; 200_000]);
+    let comment = vec![b'x'; comment];
+    with([executable(), license], |zip| zip.comment = comment)
 }
 
 /// Asserts that a signed package is refused.
@@ -27,8 +24,8 @@ fn long(comment: usize) -> Vec<u8> {
 fn refused(bytes: &[u8], code: i32, facts: &str) {
     let scene = OriginScene::release(Release::from(signed(bytes)).without_packages());
     let about = "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN] terraform-provider-demo_1.0.0_linux_amd64.zip";
-    let run = scene.demo("").says(code, &format!("{about} {facts}"));
-    run.gives(&[]);
+    let told = scene.demo("").says(code, &format!("{about} {facts}"));
+    told.gives("");
     assert!(scene.installs().is_empty());
     assert!(!scene.tree().values().any(|digest| *digest == sha256(bytes)));
 }
@@ -42,8 +39,7 @@ fn zips_that_are_not_whole_are_refused() {
     // Cut before it was signed.
     let bytes = long(0);
     refused(&bytes[..150_000], 1, "received 150000");
-    let short = &bytes[..bytes.len() - 1];
-    refused(short, 1, "received 200253");
+    refused(&bytes[..bytes.len() - 1], 1, "received 200253");
     refused(&[&bytes[..], b"more"].concat(), 3, "received 4");
 }
 
@@ -86,14 +82,12 @@ const AT_THE_END: [&str; 16] = [
 fn end_records_are_checked_as_push_checks_them() {
     let (cases, mut count) = (cases(), 0);
     for case in cases.iter().filter(|case| AT_THE_END.contains(&case.label)) {
-        let author = Author::new();
-        signed(&case.zip).write(&author.scene.path("dist"));
+        let author = Author::of(signed(&case.zip));
         let release = Release::from(signed(&case.zip)).without_packages();
         let scene = OriginScene::release(release);
-        for run in [author.push(""), mirror(&scene.scene, &scene.origin, &[])] {
-            let run = run.exits(case.exit.into());
-            run.says("error terraform-provider-demo_1.0.0_linux_amd64.zip");
-        }
+        let says = "error terraform-provider-demo_1.0.0_linux_amd64.zip";
+        author.push("").exits(case.exit.into()).says(says);
+        scene.demo("").says(case.exit.into(), says);
         assert!(scene.installs().is_empty());
         count += 1;
     }
@@ -139,7 +133,7 @@ fn zips_of_network_mirrors_are_checked_too() {
         let scene = mirrored(&long(0)[..150_000], schemes);
         let url = scene.origin.mirror_url();
         let from = format!("{ADDRESS} --from network-mirror:{url} --allow-unsigned {ADDRESS}");
-        scene.mirror(&from).says(1, "error example.com/acme/demo 1.0.0 linux_amd64 network-mirror:https://[ORIGIN]/mirror/ terraform-provider-demo_1.0.0_linux_amd64.zip received 150000").gives(&[]);
+        scene.mirror(&from).says(1, "error example.com/acme/demo 1.0.0 linux_amd64 network-mirror:https://[ORIGIN]/mirror/ terraform-provider-demo_1.0.0_linux_amd64.zip received 150000").gives("");
         assert!(scene.installs().is_empty());
     }
 }
@@ -149,7 +143,6 @@ fn the_digest_is_checked_before_the_zip_structure() {
     let scene = OriginScene::release(folder());
     let altered = Fault::body(vec![b'<'; 406]);
     scene.origin.always(asks("package"), altered);
-    scene
-        .demo("")
-        .says(3, "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN]");
+    let says = "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN]";
+    scene.demo("").says(3, says);
 }

@@ -10,24 +10,21 @@ use crate::support::tamper;
 const PROVIDER: &str = "example.com/acme/demo";
 
 /// `store` has the zip of 1.1.0 as 1.0.0, and its index states that it is the zip of 1.0.0.
-fn lying(unsigned: &str) -> (OriginScene, std::path::PathBuf) {
+fn lying() -> OriginScene {
     let scene = OriginScene::of([versions()]);
     pack(&scene, "1.1.0", LINUX);
-    scene
-        .mirror(&format!(
-            "{PROVIDER} --from filesystem-mirror:mirror --allow-unsigned {unsigned} -q"
-        ))
-        .says(0, "");
+    let from = "--from filesystem-mirror:mirror --allow-unsigned */*/* -q";
+    scene.mirror(&format!("{PROVIDER} {from}")).says(0, "");
     let layout = scene.path(format!("store/{PROVIDER}"));
     let hint = zh(&scene.origin, "1.0.0", LINUX).replace("zh:", "sha256:");
     tamper::lie(&layout, "1.0.0", LINUX, &hint);
-    (scene, layout)
+    scene
 }
 
 /// The manifest names another zip than the lock file, although the index does not.
 #[test]
 fn a_lock_is_not_satisfied_by_a_hint_of_an_index() {
-    let (scene, _) = lying("*/*/*");
+    let scene = lying();
     for platform in [DARWIN, LINUX] {
         pack(&scene, "1.0.0", platform);
     }
@@ -45,7 +42,7 @@ fn a_lock_is_not_satisfied_by_a_hint_of_an_index() {
 /// The same for a version that the source has withdrawn, where no list contradicts the store.
 #[test]
 fn a_withdrawn_version_is_not_present_by_a_hint_of_an_index() {
-    let (scene, _) = lying("*/*/*");
+    let scene = lying();
     pack(&scene, "1.0.0", LINUX);
     let from = scene.path(format!("mirror/{PROVIDER}"));
     let [has, other] = ["1.0.0", "2.0.0"]
@@ -54,20 +51,17 @@ fn a_withdrawn_version_is_not_present_by_a_hint_of_an_index() {
     let hashes = [zh(&scene.origin, "1.0.0", LINUX)];
     lock(&scene, NAME, PROVIDER, "1.0.0", &hashes);
     let says = not_locked(&hashes, &zh(&scene.origin, "1.1.0", LINUX));
-    scene
-        .mirror("--from-lock . --from filesystem-mirror:mirror")
-        .says(3, &says);
+    let told = scene.mirror("--from-lock . --from filesystem-mirror:mirror");
+    told.says(3, &says);
 }
 
 /// For a version that is present, only the index is read, which proves no hash. With a lock file, the manifests are read too.
 #[test]
 fn only_hashes_that_were_read_from_manifests_are_reported() {
-    let (scene, _) = lying("*/*/*");
+    let scene = lying();
     let package = |arguments: &str| {
-        let more = "--from filesystem-mirror:mirror --to oci-layout:store --format json";
-        let arguments = format!("mirror {arguments} {more}");
-        let run = scene.tfoci(arguments.split_whitespace()).succeeds();
-        let document = run.json();
+        let run = scene.json(&format!("{arguments} --from filesystem-mirror:mirror"));
+        let document = run.succeeds().json();
         assert_eq!(document["providers"][0]["status"], "present");
         document["providers"][0]["packages"][0].clone()
     };

@@ -1,6 +1,5 @@
 //! Keys that are made expensive to check. They fail their own version and delay no other.
 
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use crate::support::keygrammar::{
 };
 use crate::support::origin::{Fault, Provider, Release, asks};
 use crate::support::release::ReleaseFolder;
+use crate::support::signal::send;
 use crate::support::wait::wait;
 
 const NUMBERS: [u16; 2] = [512, 512];
@@ -27,20 +27,15 @@ fn busy(name: &str, primary: &[u8], signatures: u32) -> Provider {
     Provider::new(&format!("acme/{name}")).release(Release::from(folder).keys(&[&key]))
 }
 
-/// An origin whose signature for these providers names the key.
-fn signed_by(scene: &OriginScene, names: &[String], primary: &[u8]) {
+/// An origin of an honest provider and of several with expensive keys.
+fn with_busy(names: &[String], primary: &[u8], signatures: u32) -> OriginScene {
+    let busy = names.iter().map(|name| busy(name, primary, signatures));
+    let scene = OriginScene::of(busy.chain([super::demo()]));
     for name in names {
         let signature = Fault::body(detached(primary, &NUMBERS));
         let wanted = asks(&format!("signature acme/{name}"));
         scene.origin.always(wanted, signature);
     }
-}
-
-/// An origin of an honest provider and of several with expensive keys.
-fn with_busy(names: &[String], primary: &[u8], signatures: u32) -> OriginScene {
-    let busy = names.iter().map(|name| busy(name, primary, signatures));
-    let scene = OriginScene::of(busy.chain([super::demo()]));
-    signed_by(&scene, names, primary);
     scene
 }
 
@@ -53,13 +48,12 @@ fn addresses(names: &[String]) -> String {
 fn keys_that_cost_more_than_honest_ones_are_refused() {
     let names = ["busy".to_owned()];
     let began = Instant::now();
-    with_busy(&names, &dsa(4_096, 512), 500)
-        .mirror("[ORIGIN]/acme/busy")
-        .says(3, "error [ORIGIN]/acme/busy 1.0.0 [ORIGIN]");
-    // Numbers of this size are refused without any computation.
-    with_busy(&names, &dsa(65_535, 65_000), 1)
-        .mirror("[ORIGIN]/acme/busy")
-        .says(3, "error [ORIGIN]/acme/busy 1.0.0 [ORIGIN]");
+    // Numbers of the second size are refused without any computation.
+    for (primary, signatures) in [(dsa(4_096, 512), 500), (dsa(65_535, 65_000), 1)] {
+        let scene = with_busy(&names, &primary, signatures);
+        let told = scene.mirror("[ORIGIN]/acme/busy");
+        told.says(3, "error [ORIGIN]/acme/busy 1.0.0 [ORIGIN]");
+    }
     assert!(began.elapsed() < LONGEST, "{:?}", began.elapsed());
 }
 
@@ -68,9 +62,8 @@ fn a_provider_with_such_a_key_delays_no_other() {
     let names: Vec<String> = (0..3).map(|place| format!("busy{place}")).collect();
     let scene = with_busy(&names, &dsa(4_096, 512), 55);
     let began = Instant::now();
-    let said = scene
-        .mirror(&format!("{} [ORIGIN]/acme/demo", addresses(&names)))
-        .ends(3);
+    let all = format!("{} [ORIGIN]/acme/demo", addresses(&names));
+    let said = scene.mirror(&all).ends(3);
     assert!(began.elapsed() < LONGEST, "{:?}", began.elapsed());
     assert!(said.contains("Copied [ORIGIN]/acme/demo 1.0.0"), "{said}");
     assert_eq!(said.matches("\nerror: ").count(), 3, "{said}");
@@ -94,14 +87,9 @@ fn a_signal_ends_a_run_that_checks_such_keys() {
             }),
         );
     }
-    let arguments = format!(
-        "mirror --ca-file ca.pem {} --to oci-layout:store",
-        addresses(&names)
-    );
-    let arguments = scene.named(&arguments);
-    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-    command.args(arguments.split(' ')).stdout(Stdio::null());
-    let run = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mirror = "mirror --ca-file ca.pem --to oci-layout:store";
+    let line = scene.named(&format!("{mirror} {}", addresses(&names)));
+    let run = scene.piped(line).spawn().unwrap();
     wait(|| asked.load(Ordering::SeqCst) >= 4, String::new);
     // Core dumps are disabled, so secrets in memory are not written to disk.
     #[cfg(target_os = "linux")]
@@ -112,11 +100,8 @@ fn a_signal_ends_a_run_that_checks_such_keys() {
         let words: Vec<&str> = core.unwrap().split_whitespace().collect();
         assert_eq!(words[4..6], ["0", "0"], "{limits}");
     }
-    let sent = Command::new("kill")
-        .args(["-s", "INT", &run.id().to_string()])
-        .status();
     let began = Instant::now();
-    assert!(sent.unwrap().success());
+    send("INT", run.id());
     let ended = run.wait_with_output().unwrap();
     let took = began.elapsed();
     assert!(took < Duration::from_secs(20), "{took:?}");
@@ -143,19 +128,12 @@ fn large_rings_take_little_memory() {
     };
     ring.extend(packet(2, &many.body()).repeat(500));
     let big = packet(60, &vec![0; (3 << 20) - other.len()]);
-    author.scene.write("ring.pgp", [ring, other, big].concat());
-    let signature = author
-        .scene
-        .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig");
-    std::fs::write(signature, detached(&primary, &NUMBERS)).unwrap();
-    let mut command = author.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-    let arguments =
-        "push dist --provider acme/demo --key ring.pgp --key ring.pgp --to oci-layout:store";
-    command
-        .args(arguments.split(' '))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let mut run = command.spawn().unwrap();
+    author.write("ring.pgp", [ring, other, big].concat());
+    let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";
+    author.write(signature, detached(&primary, &NUMBERS));
+    let keys = "--key ring.pgp --key ring.pgp";
+    let push = format!("push dist --provider acme/demo {keys} --to oci-layout:store");
+    let mut run = author.piped(push).spawn().unwrap();
     let (mut peak, path) = (0, format!("/proc/{}/status", run.id()));
     let status = loop {
         let status = std::fs::read_to_string(&path).unwrap_or_default();

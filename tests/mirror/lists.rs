@@ -8,11 +8,8 @@ use crate::support::origin::{Door, Fault, asks, at, lie};
 #[test]
 fn discovery_follows_redirects_and_relative_urls() {
     let scene = OriginScene::of([demo()]);
-    scene.origin.fault(
-        1,
-        at(Door::Front, asks("discovery")),
-        Fault::RedirectElsewhere,
-    );
+    let front = at(Door::Front, asks("discovery"));
+    scene.origin.fault(1, front, Fault::RedirectElsewhere);
     arrives(&scene);
     let relative = lie::says("providers.v1", "../v1/providers/");
     let json = Fault::with("content-type", "Application/JSON; charset=utf-8");
@@ -69,7 +66,7 @@ fn bad_entries_of_a_list_of_versions_are_skipped() {
         (json!([texts]), "2.0.0 protocols"),
         (
             json!([{ "version": 2 }]),
-            "{\"version\":2} version number 2",
+            r#"{"version":2} version number 2"#,
         ),
         (json!([{}, null, "2.0.0"]), "{} version"),
     ] {
@@ -93,10 +90,8 @@ fn a_bad_version_that_is_named_fails() {
     let bad = lie::says("versions/1/protocols", json!(["1; mode=block"]));
     scene.origin.always(asks("versions"), bad);
     for named in ["[ORIGIN]/acme/demo@2.0.0", "--from-lock ."] {
-        let said = "error [ORIGIN]/acme/demo [ORIGIN] 2.0.0 1.0.0";
-        scene
-            .mirror(named)
-            .says(1, &format!("Warning 2.0.0 {said}"));
+        let says = "Warning 2.0.0 error [ORIGIN]/acme/demo [ORIGIN] 2.0.0 1.0.0";
+        scene.mirror(named).says(1, says);
     }
 }
 

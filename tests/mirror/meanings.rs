@@ -25,7 +25,8 @@ fn twice(first: &str, value: &str, second: &str) -> Fault {
 
 #[test]
 fn duplicate_members_are_refused_in_every_answer_of_an_origin() {
-    const PROVIDER: &str = "v1/providers/acme/demo";
+    const VERSIONS: &str = "v1/providers/acme/demo/versions";
+    const DOWNLOAD: &str = "v1/providers/acme/demo/1.0.0/download/linux/amd64";
     #[rustfmt::skip] // A table.
     let cases = [
         ("discovery", "providers.v1", "\"https://example.net/\"", "providers.v1", ""),
@@ -42,12 +43,9 @@ fn duplicate_members_are_refused_in_every_answer_of_an_origin() {
     ];
     for (sort, first, value, second, object) in cases {
         let (about, path) = match sort {
-            "discovery" => ("", ".well-known/terraform.json".to_owned()),
-            "versions" => ("", format!("{PROVIDER}/versions")),
-            _ => (
-                " 1.0.0 linux_amd64",
-                format!("{PROVIDER}/1.0.0/download/linux/amd64"),
-            ),
+            "discovery" => ("", ".well-known/terraform.json"),
+            "versions" => ("", VERSIONS),
+            _ => (" 1.0.0 linux_amd64", DOWNLOAD),
         };
         let says = format!(
             "error [ORIGIN]/acme/demo{about} [ORIGIN] expected {first} {object} received {first} {second} https://[ORIGIN]/{path}"
@@ -58,25 +56,15 @@ fn duplicate_members_are_refused_in_every_answer_of_an_origin() {
 
 #[test]
 fn duplicate_members_are_refused_in_every_answer_of_a_network_mirror() {
-    for (sort, first, value, second, object) in [
+    #[rustfmt::skip] // A table.
+    let cases = [
         ("mirror-index", "Versions", "{}", "versions", ""),
         ("mirror-index", "1.0.0", "{}", "1.0.0", "versions"),
         ("mirror-version", "archives", "{}", "ARCHIVES", ""),
-        (
-            "mirror-version",
-            "linux_amd64",
-            "null",
-            "linux_amd64",
-            "archives",
-        ),
-        (
-            "mirror-version",
-            "URL",
-            "\"x.zip\"",
-            "url",
-            "linux_amd64 archives",
-        ),
-    ] {
+        ("mirror-version", "linux_amd64", "null", "linux_amd64", "archives"),
+        ("mirror-version", "URL", "\"x.zip\"", "url", "linux_amd64 archives"),
+    ];
+    for (sort, first, value, second, object) in cases {
         let scene = told(sort, twice(first, value, second));
         let url = scene.origin.mirror_url();
         scene
@@ -106,11 +94,9 @@ fn an_index_with_a_duplicate_member_is_not_merged() {
     let host = scene.origin.host().replace(':', "_");
     let repository = REPOSITORY.replace("registry.opentofu.org", &host);
     let spoiled = "\"platform\":{\"os\":\"plan9\"},\"Platform\":{";
-    assert!(rewrite(
-        &scene.path(repository),
-        |text, _| text.to_owned(),
-        |text| text.replacen("\"platform\":{", spoiled, 1),
-    ));
+    let spoil = |text: &str| text.replacen("\"platform\":{", spoiled, 1);
+    let path = scene.path(repository);
+    assert!(rewrite(&path, |text, _| text.to_owned(), spoil));
     let before = scene.tree();
     for more in ["", "--recheck"] {
         scene.demo(more).says(3, "error [ORIGIN]/acme/demo 1.0.0 oci-layout:store/[ORIGIN]/acme/demo expected platform 1 received platform Platform");

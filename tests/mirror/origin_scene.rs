@@ -1,7 +1,5 @@
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::ops::Deref;
 
 use super::{demo, scene};
 use crate::support::author::steady;
@@ -21,6 +19,14 @@ pub struct OriginScene {
 #[derive(Debug)]
 pub struct Told(Run);
 
+impl Deref for OriginScene {
+    type Target = Scene;
+
+    fn deref(&self) -> &Scene {
+        &self.scene
+    }
+}
+
 impl OriginScene {
     pub fn new(origin: Origin) -> Self {
         let scene = scene(&origin);
@@ -36,29 +42,15 @@ impl OriginScene {
         Self::of([Provider::new("acme/demo").release(release)])
     }
 
-    /// A path in the scene.
-    pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
-        self.scene.path(relative)
-    }
-
-    /// Writes a file into the scene.
-    pub fn write(&self, relative: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
-        self.scene.write(relative, content)
-    }
-
-    /// A program in the scene's environment.
-    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        self.scene.command(program)
-    }
-
-    /// Runs `tfoci`.
-    pub fn tfoci<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Run {
-        self.scene.tfoci(arguments)
-    }
-
     /// Runs `tfoci mirror … --to oci-layout:store`; `[ORIGIN]` in arguments stands for the origin.
     pub fn mirror(&self, arguments: &str) -> Told {
         self.run(&format!("{arguments} --to oci-layout:store"))
+    }
+
+    /// The same, for a document.
+    pub fn json(&self, arguments: &str) -> Run {
+        let known = "--to oci-layout:store --ca-file ca.pem --format json";
+        self.line(self.named(&format!("mirror {arguments} {known}")))
     }
 
     /// Mirrors `acme/demo`.
@@ -89,26 +81,18 @@ impl OriginScene {
         let doors = self.origin.doors();
         let mut run = steady(run);
         for text in [&mut run.stdout, &mut run.stderr] {
-            for (door, name) in [
-                (&doors.front, "ORIGIN"),
-                (&doors.elsewhere, "ELSEWHERE"),
-                (&doors.plain, "PLAIN"),
-            ] {
+            let all = [&doors.front, &doors.elsewhere, &doors.plain];
+            for (door, name) in all.iter().zip(["[ORIGIN]", "[ELSEWHERE]", "[PLAIN]"]) {
                 let (_, host) = door.split_once("://").unwrap();
                 // Directories of layouts are named without a colon.
-                for host in [host, &host.replace(':', "_")] {
-                    *text = text.replace(host, &format!("[{name}]"));
-                }
+                *text = text
+                    .replace(host, name)
+                    .replace(&host.replace(':', "_"), name);
             }
         }
         run.stderr = in_order(&run.stderr);
-        let lines = run.stdout.lines();
-        run.stdout = lines
-            .map(|line| match line.split_once("@sha256:") {
-                Some((reference, _)) => format!("{reference}\n"),
-                None => format!("{line}\n"),
-            })
-            .collect();
+        let reference = |line: &str| line.split("@sha256:").next().unwrap().to_owned() + "\n";
+        run.stdout = run.stdout.lines().map(reference).collect();
         run
     }
 
@@ -167,29 +151,23 @@ impl Told {
         Self(self.0.hides(secret))
     }
 
-    /// Asserts the references that were printed.
+    /// Asserts the references that were printed, all of them in `store`.
     #[track_caller]
-    pub fn gives(self, expected: &[&str]) -> Self {
-        let lines: Vec<&str> = self.0.stdout.lines().collect();
-        assert_eq!(lines, expected, "{}", self.0.stderr);
+    pub fn gives(self, expected: &str) -> Self {
+        let places = self.0.stdout.lines();
+        let places = places.map(|line| line.strip_prefix("oci-layout:store/").expect(line));
+        let places: Vec<&str> = places.collect();
+        assert_eq!(places.join(" "), expected, "{}", self.0.stderr);
         self
     }
 }
 
 /// Concurrent work is reported in any order. Its lines are sorted and moved to the front.
 fn in_order(text: &str) -> String {
-    let verbs = [
-        "Verified ",
-        "Accepted ",
-        "Copied ",
-        "Present ",
-        "Updated ",
-        "Would copy ",
-        "Pinned ",
-    ];
+    let verbs = "Verified,Accepted,Copied,Present,Updated,Would copy,Pinned";
     let rank = |line: &str| {
-        let mut verbs = verbs.iter();
-        verbs.position(|verb| line.trim_start().starts_with(verb))
+        let begins = |verb| line.trim_start().starts_with(&format!("{verb} "));
+        verbs.split(',').position(begins)
     };
     let news = |line: &&str| rank(line).is_some();
     let (mut news, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(news);
@@ -216,6 +194,9 @@ pub const COPIED: &str =
 /// What installs when `acme/demo` was mirrored.
 pub const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
 
+/// What installs when two versions of `acme/demo` were mirrored.
+pub const TWO_ARRIVED: [&str; 2] = ["acme/demo 1.0.0 linux_amd64", "acme/demo 1.1.0 linux_amd64"];
+
 /// What installs when `acme/demo` was mirrored for two platforms.
 pub const BOTH_ARRIVED: [&str; 2] = [
     "acme/demo 1.0.0 darwin_arm64",
@@ -235,7 +216,7 @@ pub fn arrives(scene: &OriginScene) {
     scene
         .demo("-q")
         .says(0, "")
-        .gives(&["oci-layout:store/[ORIGIN]/acme/demo:1.0.0"]);
+        .gives("[ORIGIN]/acme/demo:1.0.0");
     assert_eq!(scene.installs(), ARRIVED);
 }
 
@@ -243,7 +224,7 @@ pub fn arrives(scene: &OriginScene) {
 #[track_caller]
 pub fn refused(sort: &'static str, fault: Fault, code: i32, says: &str) {
     let scene = told(sort, fault);
-    scene.demo("").says(code, says).gives(&[]);
+    scene.demo("").says(code, says).gives("");
     assert!(scene.installs().is_empty());
 }
 

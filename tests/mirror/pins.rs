@@ -1,17 +1,18 @@
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use super::locks::{NAME, lock, zh};
+use super::locks::{LOCKED, NAME, lock, zh};
 use super::origin_scene::{ARRIVED, OriginScene};
 use super::{LINUX, demo};
 use crate::schema::follows;
 use crate::support::origin::{Fault, Provider, Release, Seen, asks};
 use crate::support::release::ReleaseFolder;
+use crate::support::signal::{send, until_said};
 use crate::support::signer::Signer;
 
 /// One entry for a namespace.
@@ -29,6 +30,12 @@ fn other() -> Provider {
     Provider::new("acme/other").release(folder.signed_by(Signer::stranger()))
 }
 
+/// The next release of the first provider, by another author.
+fn by_another() -> ReleaseFolder {
+    let next = ReleaseFolder::new("demo", "1.1.0").platform(LINUX);
+    next.signed_by(Signer::stranger())
+}
+
 impl OriginScene {
     /// Mirrors both providers.
     fn both(&self, more: &str) -> super::origin_scene::Told {
@@ -37,20 +44,15 @@ impl OriginScene {
 
     /// Mirrors both providers, and returns the document.
     fn document(&self, more: &str) -> Value {
-        let arguments = "mirror [ORIGIN]/acme/demo [ORIGIN]/acme/other --to oci-layout:store --ca-file ca.pem --format json";
-        let arguments = self.named(&format!("{arguments} {more}"));
-        let run = self.scene.tfoci(arguments.split_whitespace()).succeeds();
-        serde_json::from_str(&run.stdout).unwrap()
+        let run = self.json(&format!("[ORIGIN]/acme/demo [ORIGIN]/acme/other {more}"));
+        run.succeeds().json()
     }
 
     /// Starts a run that pins keys.
     fn spawn(&self, providers: &str) -> Child {
-        let arguments =
-            format!("mirror --ca-file ca.pem {providers} {PINNING} --to oci-layout:store");
-        let mut command = self.command(env!("CARGO_BIN_EXE_tfoci"));
-        command.args(self.named(&arguments).split(' '));
-        let quiet = command.stdout(Stdio::null());
-        quiet.stderr(Stdio::piped()).spawn().unwrap()
+        let to = "--ca-file ca.pem --to oci-layout:store";
+        let line = self.named(&format!("mirror {providers} {PINNING} {to}"));
+        self.piped(line).spawn().unwrap()
     }
 
     /// The trust file, with names for hosts and keys.
@@ -85,10 +87,8 @@ fn table(name: &str, keys: &str) -> String {
 fn a_mirror_file_from_a_pipe_names_the_trust_file() {
     let scene = OriginScene::of([demo()]);
     let file = "trust = \"trust.toml\"\n[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\nto = [\"oci-layout:store\"]\n";
-    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-    command.args("mirror --ca-file ca.pem --file /dev/stdin --pin-new".split(' '));
-    command.stdin(Stdio::piped()).stdout(Stdio::null());
-    let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = scene.piped("mirror --ca-file ca.pem --file /dev/stdin --pin-new");
+    let mut run = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut input = run.stdin.take().unwrap();
     input.write_all(scene.named(file).as_bytes()).unwrap();
     drop(input);
@@ -105,15 +105,8 @@ fn stopped_by(signal: &str) -> OriginScene {
     let waits = move |seen: &Seen| other(seen) && !over.load(Ordering::SeqCst);
     scene.origin.always(waits, Fault::Stall);
     let mut run = scene.spawn("[ORIGIN]/acme/demo [ORIGIN]/acme/other");
-    let mut stderr = BufReader::new(run.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("Pinned ") {
-        line.clear();
-        assert_ne!(stderr.read_line(&mut line).unwrap(), 0);
-    }
-    let victim = run.id().to_string();
-    let sent = Command::new("kill").args(["-s", signal, &victim]).status();
-    assert!(sent.unwrap().success());
+    let mut stderr = until_said(&mut run, "Pinned ");
+    send(signal, run.id());
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();
     run.wait().unwrap();
@@ -130,8 +123,8 @@ fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
         let scene = stopped_by(signal);
         assert_eq!(scene.installs(), ARRIVED);
         assert_eq!(scene.trust(), pinned("demo", "ACME"));
-        scene.both(PINNING).tells("Copied [ORIGIN]/acme/other 1.0.0 1 409 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/other [STRANGER] <else@stranger.example> Ed25519 1.0.0 Note Mirrored 1 1 409 1 [TIME]",
-        );
+        let told = scene.both(PINNING);
+        told.tells("Copied [ORIGIN]/acme/other 1.0.0 1 409 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/other [STRANGER] <else@stranger.example> Ed25519 1.0.0 Note Mirrored 1 1 409 1 [TIME]");
         let [first, second] = [pinned("demo", "ACME"), pinned("other", "STRANGER")];
         assert_eq!(scene.trust(), format!("{first}\n{second}"));
     }
@@ -142,8 +135,10 @@ fn keys_are_pinned_with_a_lock_file_too() {
     let scene = OriginScene::of([demo()]);
     let zip = [zh(&scene.origin, "1.0.0", LINUX)];
     lock(&scene, NAME, "[ORIGIN]/acme/demo", "1.0.0", &zip);
-    scene.mirror(&format!("--from-lock . {PINNING}")).tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] lock Pinned [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Note Mirrored 1 1 406 [TIME]",
-    );
+    let pinned_one =
+        "Pinned [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Note Mirrored";
+    let told = scene.mirror(&format!("--from-lock . {PINNING}"));
+    told.tells(&LOCKED.replace("Mirrored", pinned_one));
     assert_eq!(scene.trust(), pinned("demo", "ACME"));
 }
 
@@ -151,17 +146,15 @@ fn keys_are_pinned_with_a_lock_file_too() {
 fn unchecked_keys_are_reported_and_recheck_pins_them() {
     let scene = OriginScene::of([demo(), other()]);
     scene.both("-q").says(0, "");
-    scene
-        .both(PINNING)
-        .tells("Warning [ORIGIN]/acme/demo [ORIGIN]/acme/other --recheck Mirrored 2 [TIME]");
+    let unseen = "Warning [ORIGIN]/acme/demo [ORIGIN]/acme/other --recheck Mirrored 2 [TIME]";
+    scene.both(PINNING).tells(unseen);
     assert!(!scene.path("trust.toml").exists());
     scene.trusts(&table("demo", "\"trust.asc\""));
-    let key = Signer::acme().public_armored();
-    scene.write("trust.asc", key);
+    scene.write("trust.asc", Signer::acme().public_armored());
     let unseen = "Warning [ORIGIN]/acme/other --recheck Mirrored 2 [TIME]";
     scene.both(PINNING).tells(unseen);
-    scene.both(&format!("{PINNING} --recheck")).tells("Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] pinned Present [ORIGIN]/acme/other 1.0.0 1 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/other [STRANGER] <else@stranger.example> Ed25519 1.0.0 Note Mirrored 2 [TIME]",
-    );
+    let told = scene.both(&format!("{PINNING} --recheck"));
+    told.tells("Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] pinned Present [ORIGIN]/acme/other 1.0.0 1 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/other [STRANGER] <else@stranger.example> Ed25519 1.0.0 Note Mirrored 2 [TIME]");
     let [first, second] = [table("demo", "\"trust.asc\""), pinned("other", "STRANGER")];
     assert_eq!(scene.trust(), format!("{first}\n{second}"));
     scene.both(PINNING).tells("Mirrored 2 [TIME]");
@@ -177,11 +170,10 @@ fn no_key_is_required_if_no_signature_is() {
 
 #[test]
 fn the_keys_of_all_versions_are_pinned() {
-    let next = ReleaseFolder::new("demo", "1.1.0").platform(LINUX);
-    let scene = OriginScene::of([demo().release(next.signed_by(Signer::stranger()))]);
+    let scene = OriginScene::of([demo().release(by_another())]);
     let all = format!("[ORIGIN]/acme/demo@>=1.0 {PINNING}");
-    scene.mirror(&format!("{all} --jobs 1")).tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.1.0 1 406 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Pinned [ORIGIN]/acme/demo [STRANGER] <else@stranger.example> Ed25519 1.1.0 Note Mirrored 2 2 812 [TIME]",
-    );
+    let told = scene.mirror(&format!("{all} --jobs 1"));
+    told.tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.1.0 1 406 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Pinned [ORIGIN]/acme/demo [STRANGER] <else@stranger.example> Ed25519 1.1.0 Note Mirrored 2 2 812 [TIME]");
     scene.mirror(&format!("{all} --recheck -q")).says(0, "");
 }
 
@@ -193,8 +185,7 @@ fn a_pinned_provider_must_be_signed_afterwards() {
     scene.demo(&format!("{PINNING} -q")).says(0, "");
     let both = format!("{}\n{general}", pinned("demo", "ACME"));
     assert_eq!(scene.trust(), both);
-    let unsigned = ReleaseFolder::new("demo", "1.1.0").platform(LINUX);
-    let unsigned = Release::from(unsigned.signed_by(Signer::stranger())).keys(&[]);
+    let unsigned = Release::from(by_another()).keys(&[]);
     scene.origin.publish(demo().release(unsigned));
     let said = "error [ORIGIN]/acme/demo 1.1.0 [ORIGIN] SHA256SUMS.sig expected [ACME] <security@acme.example> trust.toml 4 received [STRANGER]";
     for more in ["", "--allow-unsigned [ORIGIN]/acme/demo"] {
@@ -204,17 +195,33 @@ fn a_pinned_provider_must_be_signed_afterwards() {
 }
 
 #[test]
+fn new_keys_are_pinned_and_others_refused() {
+    let scene = OriginScene::of([demo()]);
+    scene.demo("--pin-new").says(2, "error");
+    scene.demo(PINNING).ends(0);
+    let text = scene.trust();
+    assert_eq!(text, pinned("demo", "ACME"));
+
+    scene.origin.publish(demo().release(by_another()));
+    let before = scene.tree();
+    for more in [PINNING, "--trust trust.toml"] {
+        scene.demo(more).says(3, "error [ORIGIN]/acme/demo 1.1.0 [ORIGIN] SHA256SUMS.sig expected [ACME] <security@acme.example> 4 received [STRANGER] <else@stranger.example>");
+    }
+    assert_eq!((scene.tree(), scene.trust()), (before, text));
+    scene.demo("").tells("Copied [ORIGIN]/acme/demo 1.1.0");
+}
+
+#[test]
 fn a_dry_run_prints_the_keys_and_writes_nothing() {
     let scene = OriginScene::of([demo(), other()]);
-    scene.both(&format!("{PINNING} --dry-run")).tells("Would [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Would [ORIGIN]/acme/other 1.0.0 1 409 signed [STRANGER ID] origin Would [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Would [ORIGIN]/acme/other [STRANGER] <else@stranger.example> Ed25519 1.0.0 Would 2 2 815 [TIME]",
-    );
+    let told = scene.both(&format!("{PINNING} --dry-run"));
+    told.tells("Would [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Would [ORIGIN]/acme/other 1.0.0 1 409 signed [STRANGER ID] origin Would [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Would [ORIGIN]/acme/other [STRANGER] <else@stranger.example> Ed25519 1.0.0 Would 2 2 815 [TIME]");
     assert!(!scene.path("trust.toml").exists());
     // A file that cannot be extended with a table.
     scene.trusts("provider = []\n");
     let error = "error [ORIGIN]/acme/demo [ACME] [ORIGIN]/acme/other [STRANGER]";
-    scene
-        .both(&format!("{PINNING} --dry-run -q"))
-        .says(1, error);
+    let told = scene.both(&format!("{PINNING} --dry-run -q"));
+    told.says(1, error);
     assert_eq!(scene.trust(), "provider = []\n");
 }
 
@@ -245,8 +252,7 @@ fn the_document_has_the_keys() {
         assert_eq!(pins, expected);
     }
     let scene = OriginScene::of([demo(), other()]);
-    let document = scene.document("-q");
-    assert_eq!(document.get("pins"), None);
+    assert_eq!(scene.document("-q").get("pins"), None);
 }
 
 /// A user id with line ends and terminal escapes stays within its comment.
@@ -271,9 +277,8 @@ fn a_hostile_user_id_stays_within_its_comment() {
 #[test]
 fn keys_of_an_option_are_not_pinned() {
     let scene = OriginScene::of([demo()]);
-    let key = Signer::acme().public_armored();
-    scene.write("acme.asc", key);
-    scene.demo(&format!("{PINNING} --key acme.asc")).tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] pinned Warning --pin-new --key Mirrored 1 1 406 [TIME]",
-    );
+    scene.write("acme.asc", Signer::acme().public_armored());
+    let told = scene.demo(&format!("{PINNING} --key acme.asc"));
+    told.tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] pinned Warning --pin-new --key Mirrored 1 1 406 [TIME]");
     assert!(!scene.path("trust.toml").exists());
 }

@@ -8,12 +8,10 @@ use crate::support::signer::Signer;
 mod mistakes;
 
 fn two() -> [Provider; 2] {
-    let other = ["1.0.0", "1.1.0", "2.0.0-rc.1"]
-        .into_iter()
-        .fold(Provider::new("acme/other"), |provider, version| {
-            provider.version(version, &[DARWIN, LINUX])
-        });
-    [Provider::demo(&[DARWIN, LINUX]), other]
+    let both = [DARWIN, LINUX];
+    let other = Provider::new("acme/other").version("1.0.0", &both);
+    let other = other.version("1.1.0", &both).version("2.0.0-rc.1", &both);
+    [Provider::demo(&both), other]
 }
 
 #[test]
@@ -47,19 +45,15 @@ platforms = ["darwin_arm64"]
     let fingerprint = [digits[..5].join(" "), digits[5..].join(" ")].join("  ");
     let trust = format!("[[provider]]\nmatch = \"[ORIGIN]/acme/*\"\nkeys = [\"{fingerprint}\"]\n");
     scene.write("trust.toml", scene.named(&trust));
-    scene
-        .run("--file plans/mirror.toml --jobs 1 -q")
-        .says(0, "");
-    assert_eq!(
-        scene.installs(),
-        [
-            "acme/demo 1.0.0 darwin_arm64",
-            "acme/demo 1.0.0 linux_amd64",
-            "acme/other 1.0.0 darwin_arm64",
-            "acme/other 1.1.0 linux_amd64",
-            "acme/other 2.0.0-rc.1 linux_amd64",
-        ]
-    );
+    let told = scene.run("--file plans/mirror.toml --jobs 1 -q");
+    told.says(0, "");
+    let expected = "\
+acme/demo 1.0.0 darwin_arm64
+acme/demo 1.0.0 linux_amd64
+acme/other 1.0.0 darwin_arm64
+acme/other 1.1.0 linux_amd64
+acme/other 2.0.0-rc.1 linux_amd64";
+    assert_eq!(scene.installs().join("\n"), expected);
 }
 
 #[test]
@@ -68,15 +62,14 @@ fn two_destinations_get_the_same_versions() {
     std::fs::create_dir(scene.path("store")).unwrap();
     let text = "to = [\"oci-layout:store/a\", \"oci-layout:store/b\"]\n[[provider]]\naddress = \"[ORIGIN]/acme/demo\"\n";
     scene.write("mirror.toml", scene.named(text));
-    scene.run("--file mirror.toml -q").says(0, "").gives(&[
-        "oci-layout:store/a/[ORIGIN]/acme/demo:1.0.0",
-        "oci-layout:store/b/[ORIGIN]/acme/demo:1.0.0",
-    ]);
+    scene
+        .run("--file mirror.toml -q")
+        .says(0, "")
+        .gives("a/[ORIGIN]/acme/demo:1.0.0 b/[ORIGIN]/acme/demo:1.0.0");
     assert_eq!(scene.installs(), ["acme/demo 1.0.0 linux_amd64"; 2]);
     // The command line takes precedence.
-    scene
-        .run("--file mirror.toml --to oci-layout:store/c -q")
-        .gives(&["oci-layout:store/c/[ORIGIN]/acme/demo:1.0.0"]);
+    let told = scene.run("--file mirror.toml --to oci-layout:store/c -q");
+    told.gives("c/[ORIGIN]/acme/demo:1.0.0");
 }
 
 /// A stranger's mirror file may name a file with secrets as the trust file.
@@ -102,9 +95,8 @@ fn no_text_of_a_trust_file_that_a_mirror_file_names_is_shown() {
             let copy = "copy --from oci-layout:x --to oci-layout:y";
             for command in ["mirror --dry-run", "mirror --pin-new", copy] {
                 for form in ["text", "json"] {
-                    let words = command.split(' ');
-                    let more = ["--file", "mirror.toml", "--format", form];
-                    let run = scene.tfoci(words.chain(more)).exits(2);
+                    let line = format!("{command} --file mirror.toml --format {form}");
+                    let run = scene.line(line).exits(2);
                     let said = run.stderr + &run.stdout;
                     assert!(said.contains("secrets"), "{said}");
                     for text in ["SECRET", "auth", "machine"] {
@@ -119,9 +111,8 @@ fn no_text_of_a_trust_file_that_a_mirror_file_names_is_shown() {
     scene.write("secrets", "\nSECRET = 1\n");
     scene.run("--file mirror.toml").says(2, "error 2 1");
     // What the user names is shown to the user.
-    scene
-        .run("--file mirror.toml --trust secrets")
-        .says(2, "error 2 1 | 2 | = 1 |");
+    let told = scene.run("--file mirror.toml --trust secrets");
+    told.says(2, "error 2 1 | 2 | = 1 |");
 }
 
 #[test]
@@ -130,16 +121,14 @@ fn contradictory_and_missing_options_are_usage_errors() {
     let said = scene.run("[ORIGIN]/acme/demo");
     said.says(2, "error [ORIGIN]/acme/demo");
     scene.run("--to oci-layout:store").says(2, "error");
-    for (more, facts) in [
-        ("--shard 3/2", "3/2 --shard <I/N> I/N 1/4 1"),
-        ("--newest 0", "0 --newest <N> 1"),
-        ("--newest three", "three --newest <N> 1"),
-        (
-            "--platform linux",
-            "linux --platform <OS_ARCH> OS_ARCH linux_amd64",
-        ),
+    for (option, value, facts) in [
+        ("--shard", "3/2", "<I/N> I/N 1/4 1"),
+        ("--newest", "0", "<N> 1"),
+        ("--newest", "three", "<N> 1"),
+        ("--platform", "linux", "<OS_ARCH> OS_ARCH linux_amd64"),
     ] {
-        scene.demo(more).says(2, &format!("error {facts} --help"));
+        let says = format!("error {value} {option} {facts} --help");
+        scene.demo(&format!("{option} {value}")).says(2, &says);
     }
 }
 
@@ -149,9 +138,8 @@ fn shards_split_the_providers() {
     let all: String = (0..5).map(|n| format!("[ORIGIN]/acme/p{n} ")).collect();
     let mut counts = Vec::new();
     for shard in 1..=3 {
-        scene
-            .mirror(&format!("{all} --shard {shard}/3 -q"))
-            .says(0, "");
+        let told = scene.mirror(&format!("{all} --shard {shard}/3 -q"));
+        told.says(0, "");
         counts.push(scene.installs().len());
     }
     assert_eq!(counts, [2, 4, 5]);
@@ -167,15 +155,15 @@ fn one_repository_is_for_one_provider() {
     let other = Provider::new("acme/other").version("1.0.0", &[LINUX]);
     let scene = OriginScene::of([demo(), other]);
     let into = "--exact-repository --to oci-layout:one";
-    scene
-        .run(&format!("[ORIGIN]/acme/demo [ORIGIN]/acme/other {into}"))
-        .says(2, "error [ORIGIN]/acme/demo [ORIGIN]/acme/other")
-        .gives(&[]);
+    let both = "[ORIGIN]/acme/demo [ORIGIN]/acme/other";
+    let said = scene.run(&format!("{both} {into}"));
+    said.says(2, &format!("error {both}")).gives("");
     let said = scene.run(&format!("-q [ORIGIN]/acme/demo {into}"));
     said.says(0, "");
     let before = scene.tree();
     // The version is present with every platform, but belongs to another provider.
-    scene.run(&format!("[ORIGIN]/acme/other {into}")).says(
+    let said = scene.run(&format!("[ORIGIN]/acme/other {into}"));
+    said.says(
         3,
         "error [ORIGIN]/acme/other 1.0.0 expected [ORIGIN]/acme/other received [ORIGIN]/acme/demo",
     );

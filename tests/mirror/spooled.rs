@@ -10,6 +10,8 @@ use crate::support::server::answer::{Answer, End};
 mod room;
 
 const ALLOW: &str = "--allow-unsigned example.com/acme/*";
+const DEMO: &str = "example.com/acme/demo --allow-unsigned example.com/acme/*";
+const FAILED: &str = "error example.com/acme/demo 1.0.0 network-mirror:https://[ORIGIN]/mirror/";
 /// The output if the package is mirrored.
 const COPIED: &str = "Copied example.com/acme/demo 1.0.0 1 406 unverified Mirrored 1 1 406 [TIME]";
 const URL: &str =
@@ -31,7 +33,7 @@ fn from(scene: &OriginScene, more: &str) -> Told {
 fn survives(fault: Fault) -> Vec<Option<String>> {
     let scene = mirror_of([demo()]);
     scene.origin.fault(1, asks("package"), fault);
-    from(&scene, &format!("example.com/acme/demo {ALLOW}")).tells(COPIED);
+    from(&scene, DEMO).tells(COPIED);
     assert_eq!(scene.installs(), ARRIVED);
     let seen = scene.origin.seen().into_iter();
     let packages = seen.filter(|seen| asks("package")(seen)).skip(1);
@@ -73,9 +75,7 @@ fn a_download_without_progress_fails() {
     let scene = mirror_of([demo()]);
     scene.origin.fault(1, asks("package"), Fault::cut_body(100));
     scene.origin.always(asks("package"), Fault::cut_body(0));
-    let says =
-        format!("error example.com/acme/demo 1.0.0 network-mirror:https://[ORIGIN]/mirror/ {URL}");
-    from(&scene, &format!("example.com/acme/demo {ALLOW}")).says(1, &says);
+    from(&scene, DEMO).says(1, &format!("{FAILED} {URL}"));
     // The scene retries every request once.
     assert_eq!(scene.origin.count(asks("package")), 2);
     assert!(scene.installs().is_empty());
@@ -84,8 +84,9 @@ fn a_download_without_progress_fails() {
 #[test]
 fn a_cut_package_of_an_origin_is_resumed() {
     let scene = OriginScene::of([demo()]);
-    let unsaid = lie::says("packages", serde_json::Value::Null);
-    scene.origin.always(asks("download"), unsaid);
+    scene
+        .origin
+        .always(asks("download"), lie::lacks("packages"));
     // No answer states the length either. A package with a known digest needs no ETag to be resumed.
     let cut = Fault::alter(|answer| {
         answer.remove("etag");
@@ -109,7 +110,8 @@ fn an_oversized_download_is_not_started() {
         answer.end = End::Stall(100);
     });
     scene.origin.always(asks("package"), announced);
-    from(&scene, &format!("example.com/acme/demo {ALLOW} --timeout 1")).says(1, &format!("error example.com/acme/demo 1.0.0 network-mirror:https://[ORIGIN]/mirror/ expected 8589934592 received {URL}"));
+    let told = from(&scene, &format!("{DEMO} --timeout 1"));
+    told.says(1, &format!("{FAILED} expected 8589934592 received {URL}"));
     assert_eq!(scene.origin.count(asks("package")), 1);
     assert!(scene.installs().is_empty());
 }
@@ -117,8 +119,9 @@ fn an_oversized_download_is_not_started() {
 /// An origin that states neither the size of a package nor the length of the answer.
 fn silent() -> OriginScene {
     let scene = OriginScene::of([demo()]);
-    let unsaid = lie::says("packages", serde_json::Value::Null);
-    scene.origin.always(asks("download"), unsaid);
+    scene
+        .origin
+        .always(asks("download"), lie::lacks("packages"));
     let zip = scene.origin.zip("acme/demo", "1.0.0", LINUX);
     scene.origin.always(asks("package"), unsized_answer(&zip));
     scene
@@ -144,11 +147,10 @@ fn no_package_is_downloaded_before_the_signature_is_checked() {
         });
         scene.origin.always(asks("document"), altered);
         let says = "error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] SHA256SUMS.sig";
-        scene.demo(more).says(3, says).gives(&[]);
+        scene.demo(more).says(3, says).gives("");
         assert_eq!(scene.origin.count(asks("package")), 0);
         let scene = mirror_of([demo()]);
-        let says = "error example.com/acme/demo 1.0.0 network-mirror:https://[ORIGIN]/mirror/";
-        from(&scene, &format!("example.com/acme/demo {more}")).says(3, says);
+        from(&scene, &format!("example.com/acme/demo {more}")).says(3, FAILED);
         assert_eq!(scene.origin.counters(), "1 mirror-index");
     }
     let scene = silent();
@@ -164,7 +166,7 @@ const SIZE: &str = "packages/linux_amd64/package_size";
 fn a_wrong_size_is_reported_at_once() {
     for (size, received) in [("407", "406"), ("405", "more")] {
         let scene = told("download", lie::says(SIZE, size.parse::<u64>().unwrap()));
-        scene.demo("").says(3, &spoiled(size, received)).gives(&[]);
+        scene.demo("").says(3, &spoiled(size, received)).gives("");
         assert_eq!(scene.origin.count(asks("package")), 1);
         assert!(scene.installs().is_empty());
     }
@@ -189,6 +191,5 @@ fn a_complete_but_shorter_package_is_not_requested_again() {
 fn a_missing_temporary_directory_is_an_error() {
     let mut scene = mirror_of([demo()]);
     scene.scene = scene.scene.env("TMPDIR", "/nowhere");
-    from(&scene, &format!("example.com/acme/demo {ALLOW}"))
-        .says(1, "error example.com/acme/demo 1.0.0 /nowhere No 2");
+    from(&scene, DEMO).says(1, "error example.com/acme/demo 1.0.0 /nowhere No 2");
 }

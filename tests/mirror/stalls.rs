@@ -14,8 +14,8 @@ const URL: &str = "https://[ORIGIN]/files/acme/demo/1.0.0/linux_amd64/terraform-
 const COPIED: &str = "Copied [ORIGIN]/acme/other 1.0.0 1 409 signed [ACME ID] origin error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN]";
 
 fn two() -> Vec<Provider> {
-    let provider = |address| Provider::new(address).version("1.0.0", &[LINUX]);
-    vec![provider("acme/demo"), provider("acme/other")]
+    let addresses = ["acme/demo", "acme/other"].map(Provider::new);
+    addresses.map(|one| one.version("1.0.0", &[LINUX])).into()
 }
 
 /// Half of the package arrives, and further requests for it meet the fault. The other provider is mirrored.
@@ -24,15 +24,11 @@ fn gives_up(then: Fault, asked: usize, says: &str) {
     let scene = OriginScene::of(two());
     let zip = scene.origin.zip("acme/demo", "1.0.0", LINUX);
     let half = zip.len() / 2;
-    scene
-        .origin
-        .fault(1, asks(STALLED), Fault::stall_body(half));
+    let stall = Fault::stall_body(half);
+    scene.origin.fault(1, asks(STALLED), stall);
     scene.origin.always(asks(STALLED), then);
-    let addresses = "[ORIGIN]/acme/demo [ORIGIN]/acme/other";
-    scene
-        .mirror(&format!("{addresses} --timeout 1"))
-        .says(1, says)
-        .gives(&["oci-layout:store/[ORIGIN]/acme/other:1.0.0"]);
+    let told = scene.mirror("[ORIGIN]/acme/demo [ORIGIN]/acme/other --timeout 1");
+    told.says(1, says).gives("[ORIGIN]/acme/other:1.0.0");
     assert_eq!(scene.installs(), ["acme/other 1.0.0 linux_amd64"]);
     assert_eq!(scene.origin.count(asks(STALLED)), asked);
     let seen = scene.origin.seen();
@@ -76,17 +72,6 @@ fn a_package_that_stalls_for_ever_fails() {
     gives_up(Fault::Reset, 3, &format!("{COPIED} {URL}"));
 }
 
-/// A list of versions of 8 MiB, which comes in pieces of so many bytes.
-fn dripping(piece: usize) -> OriginScene {
-    let scene = OriginScene::of(two());
-    let fault = Fault::alter(move |answer| {
-        answer.body = vec![b' '; 8 << 20].into();
-        answer.end = End::Drip(piece, Duration::from_millis(100));
-    });
-    scene.origin.always(asks("versions"), fault);
-    scene
-}
-
 #[test]
 fn a_list_that_never_ends_times_out() {
     for (piece, seconds, asked) in [
@@ -94,10 +79,15 @@ fn a_list_that_never_ends_times_out() {
         // An endless answer is not requested again.
         (64 << 10, 5, 1),
     ] {
-        let scene = dripping(piece);
-        let says = format!(
-            "error [ORIGIN]/acme/demo [ORIGIN] {seconds} https://[ORIGIN]/v1/providers/acme/demo/versions"
-        );
+        let scene = OriginScene::of(two());
+        // Eight megabytes, in pieces.
+        let fault = Fault::alter(move |answer| {
+            answer.body = vec![b' '; 8 << 20].into();
+            answer.end = End::Drip(piece, Duration::from_millis(100));
+        });
+        scene.origin.always(asks("versions"), fault);
+        let url = "https://[ORIGIN]/v1/providers/acme/demo/versions";
+        let says = format!("error [ORIGIN]/acme/demo [ORIGIN] {seconds} {url}");
         scene.demo("--timeout 1").says(1, &says);
         assert_eq!(scene.origin.count(asks("versions")), asked);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::team::Team;
@@ -10,6 +10,7 @@ use crate::support::dice::Dice;
 use crate::support::origin::Provider;
 use crate::support::registry::{Fault, Seen};
 use crate::support::release::ReleaseFolder;
+use crate::support::signal::send;
 use crate::support::zipfile::{executable, file, zip};
 
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
@@ -34,7 +35,7 @@ impl Trap {
     fn lay(team: &Team, signal: &'static str) -> Self {
         let trap = Self::default();
         let (snapping, sending, after) = (trap.clone(), trap.clone(), trap.clone());
-        let hit = Fault::after(move || sending.send(signal));
+        let hit = Fault::after(move || send(signal, sending.state().victim.unwrap()));
         team.registry.always(move |seen| snapping.snaps(seen), hit);
         let late = move |_: &Seen| after.state().has_snapped;
         team.registry.always(late, Fault::Stall);
@@ -49,12 +50,6 @@ impl Trap {
         state.passing = passing.checked_sub(1);
         state.has_snapped = passing == 0;
         state.has_snapped
-    }
-
-    fn send(&self, signal: &str) {
-        let victim = self.state().victim.unwrap().to_string();
-        let sent = Command::new("kill").args(["-s", signal, &victim]).status();
-        assert!(sent.unwrap().success());
     }
 
     /// Runs a mirror into the trap.

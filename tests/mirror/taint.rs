@@ -28,18 +28,28 @@ fn is_stranger(seen: &Seen) -> bool {
     seen.door != Door::Front
 }
 
-/// An answer that requests credentials of every kind for its own host.
-fn trap(origin: &Origin, status: u16) -> Fault {
-    let realm = format!("{}/trap", origin.doors().elsewhere);
+/// Requests of a kind are redirected to a host that requests credentials of every kind.
+fn redirected(sort: &str, status: u16) -> OriginScene {
+    let scene = with_secrets();
+    let front = at(Door::Front, asks(sort));
+    scene.origin.always(front, Fault::RedirectElsewhere);
+    let realm = format!("{}/trap", scene.origin.doors().elsewhere);
     let challenge = format!("Basic realm=\"x\", Bearer realm=\"{realm}\"");
-    Fault::Answer(Answer::new(status).header("www-authenticate", &challenge))
+    let trap = Answer::new(status).header("www-authenticate", &challenge);
+    scene.origin.always(is_stranger, Fault::Answer(trap));
+    scene
+}
+
+/// Requests of strangers with a secret.
+fn leaks(origin: &Origin) -> Vec<Seen> {
+    let sees = |seen: &Seen| is_stranger(seen) && seen.authorization().is_some();
+    origin.seen().into_iter().filter(sees).collect()
 }
 
 #[track_caller]
 fn assert_no_secrets_at_strangers(origin: &Origin) {
-    let sees = |seen: &Seen| is_stranger(seen) && seen.authorization().is_some();
-    let seen: Vec<Seen> = origin.seen().into_iter().filter(sees).collect();
-    assert!(seen.is_empty(), "{seen:#?}");
+    let leaks = leaks(origin);
+    assert!(leaks.is_empty(), "{leaks:#?}");
     assert_eq!(origin.count(|seen| seen.path == "/trap"), 0);
 }
 
@@ -47,9 +57,8 @@ fn assert_no_secrets_at_strangers(origin: &Origin) {
 #[test]
 fn credentials_that_a_host_repeats_are_not_shown() {
     let scene = with_secrets();
-    let text = format!("denied: Authorization: Bearer {TOKEN}");
+    let answer = Answer::new(403).body(format!("denied: Authorization: Bearer {TOKEN}"));
     let versions = at(Door::Front, asks("versions"));
-    let answer = Answer::new(403).body(text);
     scene.origin.always(versions, Fault::Answer(answer));
     for more in ["-vv", "--format json"] {
         let shown = "error 403 denied Authorization Bearer …";
@@ -110,12 +119,7 @@ fn a_redirect_target_is_named_and_gets_no_secret() {
         ("package", about, zip),
     ] {
         for status in [401, 403] {
-            let scene = with_secrets();
-            let front = at(Door::Front, asks(sort));
-            scene.origin.always(front, Fault::RedirectElsewhere);
-            scene
-                .origin
-                .always(is_stranger, trap(&scene.origin, status));
+            let scene = redirected(sort, status);
             let says = format!(
                 "error [ORIGIN]/acme/demo {about} https://[ELSEWHERE]/{path}?… {status} redirect"
             );
@@ -148,19 +152,16 @@ fn from_mirror(origin: &Origin) -> String {
 
 #[test]
 fn a_redirect_of_a_network_mirror_does_not_carry_the_token() {
-    for status in [401, 403] {
-        let scene = with_secrets();
-        let front = at(Door::Front, asks("mirror-index"));
-        scene.origin.always(front, Fault::RedirectElsewhere);
-        scene
-            .origin
-            .always(is_stranger, trap(&scene.origin, status));
+    for (status, sort, file) in [
+        (401, "mirror-index", "index.json"),
+        (403, "mirror-index", "index.json"),
+        (401, "mirror-version", "1.0.0.json"),
+        (403, "mirror-version", "1.0.0.json"),
+    ] {
+        let scene = redirected(sort, status);
         let told = scene.mirror(&from_mirror(&scene.origin));
-        let path = "mirror/example.com/acme/demo/index.json?…";
-        told.says(
-            1,
-            &format!("error https://[ELSEWHERE]/{path} {status} redirect"),
-        );
+        let url = format!("https://[ELSEWHERE]/mirror/example.com/acme/demo/{file}?…");
+        told.says(1, &format!("error {url} {status} redirect"));
         assert_no_secrets_at_strangers(&scene.origin);
     }
 }
@@ -168,16 +169,14 @@ fn a_redirect_of_a_network_mirror_does_not_carry_the_token() {
 /// An answer that redirects to another host, or requests credentials.
 fn hostile(dice: &mut Dice, origin: &Origin, is_stranger: bool) -> Answer {
     let doors = origin.doors();
+    let (front, elsewhere, plain) = (&doors.front, &doors.elsewhere, &doors.plain);
     let places = [
-        format!("{}/trap", doors.elsewhere),
-        format!("{}/.well-known/terraform.json", doors.elsewhere),
-        format!("{}/v1/providers/acme/demo/versions", doors.elsewhere),
-        format!(
-            "{}/v1/providers/acme/demo/1.0.0/download/linux/amd64",
-            doors.elsewhere
-        ),
-        format!("{}/v1/providers/acme/demo/versions", doors.front),
-        format!("{}/trap", doors.plain),
+        format!("{elsewhere}/trap"),
+        format!("{elsewhere}/.well-known/terraform.json"),
+        format!("{elsewhere}/v1/providers/acme/demo/versions"),
+        format!("{elsewhere}/v1/providers/acme/demo/1.0.0/download/linux/amd64"),
+        format!("{front}/v1/providers/acme/demo/versions"),
+        format!("{plain}/trap"),
         "https://robot:hunter3@127.0.0.1:1/".to_owned(),
         "/v1/providers/acme/demo/versions".to_owned(),
         "https://[".to_owned(),
@@ -186,7 +185,7 @@ fn hostile(dice: &mut Dice, origin: &Origin, is_stranger: bool) -> Answer {
         return Answer::new(dice.pick(&[301, 302, 303, 307, 308]))
             .header("location", &dice.pick(&places));
     }
-    let service = format!("{{\"providers.v1\":\"{}/v1/providers/\"}}", doors.elsewhere);
+    let service = format!("{{\"providers.v1\":\"{elsewhere}/v1/providers/\"}}");
     let bodies = [
         String::new(),
         "{}".to_owned(),
@@ -204,11 +203,9 @@ fn hostile(dice: &mut Dice, origin: &Origin, is_stranger: bool) -> Answer {
     }
     if dice.roll(3) > 0 {
         let realm = dice.pick(&places);
-        let challenges = [
-            format!("Bearer realm=\"{realm}\""),
-            "Basic realm=\"x\"".to_owned(),
-        ];
-        answer.set("www-authenticate", &dice.pick(&challenges));
+        let bearer = format!("Bearer realm=\"{realm}\"");
+        let challenge = dice.pick(&[&*bearer, "Basic realm=\"x\""]);
+        answer.set("www-authenticate", challenge);
     }
     answer
 }
@@ -217,25 +214,19 @@ fn journey(seed: u64) {
     let mut dice = Dice::new(seed);
     let scene = with(|setup| setup.files_at(dice.pick(&[Door::Front, Door::Elsewhere])));
     for number in 1..=20 {
-        if dice.roll(4) == 0 {
-            let answer = hostile(&mut dice, &scene.origin, false);
-            scene
-                .origin
-                .fault(number, |seen| !is_stranger(seen), Fault::Answer(answer));
-        }
-        if dice.roll(3) > 0 {
-            let answer = hostile(&mut dice, &scene.origin, true);
-            scene
-                .origin
-                .fault(number, is_stranger, Fault::Answer(answer));
+        for (at_stranger, hits) in [(false, dice.roll(4) == 0), (true, dice.roll(3) > 0)] {
+            if hits {
+                let answer = hostile(&mut dice, &scene.origin, at_stranger);
+                let sort = move |seen: &Seen| is_stranger(seen) == at_stranger;
+                scene.origin.fault(number, sort, Fault::Answer(answer));
+            }
         }
     }
     let _outcome = match dice.roll(3) {
         0 => scene.mirror(&from_mirror(&scene.origin)),
         _ => scene.demo(""),
     };
-    let sees = |seen: &Seen| is_stranger(seen) && seen.authorization().is_some();
-    let leaks: Vec<Seen> = scene.origin.seen().into_iter().filter(sees).collect();
+    let leaks = leaks(&scene.origin);
     assert!(leaks.is_empty(), "seed {seed}: {leaks:#?}");
 }
 

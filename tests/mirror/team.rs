@@ -1,11 +1,20 @@
 //! A user who mirrors from an origin into a registry.
 
-use std::process::{Command, Stdio};
+use std::collections::BTreeMap;
+use std::process::Command;
 
 use crate::support::origin::{Origin, Provider};
 use crate::support::registry::content::{Repository, parts};
 use crate::support::registry::{Registry, Seen};
 use crate::support::scene::{Run, Scene};
+
+/// The platforms of most providers.
+pub const PLATFORMS: [&str; 4] = [
+    "darwin_arm64",
+    "linux_amd64",
+    "linux_arm64",
+    "windows_amd64",
+];
 
 /// The repositories of the team, for templates.
 const TEMPLATE: &str = "mirror/{namespace}/{type}";
@@ -48,22 +57,18 @@ impl Team {
 
     /// The command, with further arguments.
     pub fn command(&self, more: impl AsRef<str>) -> Command {
-        let mut command = self.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        command.args(self.arguments(more));
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+        self.scene.piped(self.line(more))
     }
 
     /// Mirrors.
     pub fn mirror(&self, more: impl AsRef<str>) -> Run {
-        self.scene.tfoci(self.arguments(more))
+        self.scene.line(self.line(more))
     }
 
-    fn arguments(&self, more: impl AsRef<str>) -> Vec<String> {
+    fn line(&self, more: impl AsRef<str>) -> String {
         let (host, more) = (self.registry.host(), more.as_ref());
-        let known = format!("--to {host}/{TEMPLATE} --plain-http {host} --ca-file ca.pem");
-        let all = format!("mirror --file mirror.toml {known} {more}");
-        all.split_whitespace().map(str::to_owned).collect()
+        let to = format!("--to {host}/{TEMPLATE} --plain-http {host} --ca-file ca.pem");
+        format!("mirror --file mirror.toml {to} {more}")
     }
 
     /// The content of the repository of a provider.
@@ -75,12 +80,11 @@ impl Team {
 
     /// The tags of all repositories, with their digests.
     pub fn tags(&self) -> Vec<(String, String)> {
-        let tags = self.names.iter().flat_map(|name| {
-            let tags = self.held(name).tags;
-            tags.into_iter()
-                .map(move |(tag, digest)| (format!("{name}:{tag}"), digest))
-        });
-        let mut tags: Vec<_> = tags.collect();
+        let mut tags = Vec::new();
+        for name in &self.names {
+            let held = self.held(name).tags.into_iter();
+            tags.extend(held.map(|(tag, digest)| (format!("{name}:{tag}"), digest)));
+        }
         tags.sort();
         tags
     }
@@ -92,11 +96,8 @@ impl Team {
             let held = self.held(name);
             for (tag, digest) in &held.tags {
                 assert_complete(&held, digest);
-                let has = |tag: &str| held.tags.iter().any(|(other, _)| other == tag);
-                assert!(
-                    tag.starts_with("evidence-") || has(&format!("evidence-{tag}")),
-                    "{name}:{tag}"
-                );
+                let has_evidence = held.resolve(&format!("evidence-{tag}")).is_some();
+                assert!(tag.starts_with("evidence-") || has_evidence, "{name}:{tag}");
             }
         }
     }
@@ -105,8 +106,8 @@ impl Team {
     pub fn clear(&self) {
         for name in &self.names {
             let name = format!("mirror/{name}");
-            self.registry
-                .repository(&name, |repository| *repository = Repository::default());
+            let empty = |held: &mut Repository| *held = Repository::default();
+            self.registry.repository(&name, empty);
         }
     }
 
@@ -118,16 +119,12 @@ impl Team {
 
     /// How many requests of each kind the registry got: `1 GET tags, 2 PUT manifests`.
     pub fn stored(&self) -> String {
-        let seen = self.registry.seen();
-        let kinds: Vec<String> = seen.iter().map(kind).collect();
-        let mut different = kinds.clone();
-        different.sort();
-        different.dedup();
-        let count = |kind: &String| {
-            let count = kinds.iter().filter(|other| *other == kind).count();
-            format!("{count} {kind}")
-        };
-        different.iter().map(count).collect::<Vec<_>>().join(", ")
+        let mut counts = BTreeMap::new();
+        for seen in self.registry.seen() {
+            *counts.entry(kind(&seen)).or_insert(0) += 1;
+        }
+        let counts = counts.iter().map(|(kind, count)| format!("{count} {kind}"));
+        counts.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -147,14 +144,8 @@ fn assert_complete(held: &Repository, digest: &str) {
 
 /// The kind of a request, without its repository.
 fn kind(seen: &Seen) -> String {
-    let kinds = ["tags", "uploads", "blobs", "manifests"];
-    let found = kinds
-        .iter()
-        .find(|kind| seen.path.contains(&format!("/{kind}/")));
-    let mount = if seen.parameter("mount").is_some() {
-        " (mount)"
-    } else {
-        ""
-    };
-    format!("{} {}{mount}", seen.method, found.unwrap_or(&"other"))
+    let mut kinds = ["tags", "uploads", "blobs", "manifests"].into_iter();
+    let found = kinds.find(|kind| seen.path.contains(&format!("/{kind}/")));
+    let mount = seen.parameter("mount").map_or("", |_| " (mount)");
+    format!("{} {}{mount}", seen.method, found.unwrap_or("other"))
 }

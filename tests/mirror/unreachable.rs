@@ -4,24 +4,19 @@ use crate::support::origin::Origin;
 use crate::support::port;
 use crate::support::registry::{Personality, Registry, Setup};
 use crate::support::scene::Scene;
-use crate::support::tls::{Authority, Identity};
+use crate::support::tls::Authority;
 
 use super::demo;
 
 /// Mirrors `acme/demo` from a host that cannot be reached for this reason.
 #[track_caller]
 fn is_unreachable(scene: &Scene, host: &str, reason: &str) {
-    let arguments = format!("mirror {host}/acme/demo --to oci-layout:store --ca-file ca.pem");
-    let run = scene.tfoci(arguments.split(' ')).exits(1);
-    run.without_result().says(&format!(
-        "error {host}/acme/demo {host} https://{host}/.well-known/terraform.json {reason}"
-    ));
+    let to = "--to oci-layout:store --ca-file ca.pem";
+    let run = scene.line(format!("mirror {host}/acme/demo {to}")).exits(1);
+    let url = format!("https://{host}/.well-known/terraform.json");
+    run.without_result()
+        .says(&format!("error {host}/acme/demo {host} {url} {reason}"));
     assert!(!scene.path("store").exists());
-}
-
-fn with_tls(identity: &Identity) -> (Registry, String) {
-    let server = Setup::of(Personality::Plain).tls(identity.serve(None));
-    local(server.start())
 }
 
 /// A server with a host name for which a certificate can be issued.
@@ -52,15 +47,14 @@ fn failed_tls_handshakes_are_reported() {
     is_unreachable(&scene, origin.host(), "authority");
     let (_server, host) = local(Registry::plain());
     is_unreachable(&scene, &host, "TLS");
+    let other = authority.server_of(&["origin.example.com"]);
     for (identity, reason) in [
-        (
-            authority.server_of(&["origin.example.com"]),
-            "origin.example.com",
-        ),
+        (other, "origin.example.com"),
         (authority.server_in(2020), "expired"),
         (authority.server_in(4000), "yet"),
     ] {
-        let (_server, host) = with_tls(&identity);
+        let server = Setup::of(Personality::Plain).tls(identity.serve(None));
+        let (_server, host) = local(server.start());
         is_unreachable(&scene, &host, reason);
     }
 }

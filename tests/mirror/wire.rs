@@ -1,17 +1,12 @@
 //! How many requests a mirror takes.
 
-use super::team::Team;
+use super::team::{PLATFORMS, Team};
+use crate::support::author::two_platforms;
+use crate::support::judge;
+use crate::support::layout_of_registry::export;
 use crate::support::origin::{Fault, Provider, Release, Seen, asks};
 use crate::support::registry::quirks::GITLAB;
 use crate::support::registry::{Access, Personality, Setup};
-use crate::support::release::ReleaseFolder;
-
-const PLATFORMS: [&str; 4] = [
-    "darwin_arm64",
-    "linux_amd64",
-    "linux_arm64",
-    "windows_amd64",
-];
 
 #[test]
 fn requests_with_nothing_to_do() {
@@ -54,11 +49,14 @@ fn requests_into_an_empty_repository() {
         "1 discovery, 1 versions, 4 download, 1 document, 1 signature, 4 package"
     );
     // Four packages, the config, and three documents of evidence.
-    assert_eq!(
-        team.stored(),
-        "1 GET tags, 3 HEAD manifests, 8 POST uploads (mount), 6 PUT manifests, 8 PUT uploads"
-    );
+    assert_eq!(team.stored(), FIRST);
+    let directory = tempfile::TempDir::new().unwrap();
+    export(&team.registry, "mirror/acme/p0", directory.path());
+    assert_eq!(judge::installs(directory.path()).len(), 4);
 }
+
+const FIRST: &str =
+    "1 GET tags, 3 HEAD manifests, 8 POST uploads (mount), 6 PUT manifests, 8 PUT uploads";
 
 /// A registry that requires a password or a token receives many concurrent requests before this is known.
 #[test]
@@ -112,9 +110,8 @@ fn requests_with_nothing_to_do_where_evidence_is_refused() {
 
 #[test]
 fn the_proof_is_fetched_once_although_the_platforms_are_not_listed() {
-    let release = ReleaseFolder::new("demo", "1.0.0").platform(PLATFORMS[0]);
-    let quiet = Release::from(release.platform(PLATFORMS[1])).without_platforms();
-    let quiet = quiet.without_packages();
+    let release = Release::from(two_platforms()).without_platforms();
+    let quiet = release.without_packages();
     let team = Team::of(vec![Provider::new("acme/demo").release(quiet)]);
     team.mirror("").succeeds();
     assert_eq!(
@@ -153,10 +150,7 @@ fn a_package_of_unknown_size_is_asked_for_its_first_byte() {
         let run = team.mirror(format!("--jobs {jobs} -v")).succeeds();
         team.assert_whole();
         // As where the sizes are known, see `requests_into_an_empty_repository`.
-        assert_eq!(
-            team.stored(),
-            "1 GET tags, 3 HEAD manifests, 8 POST uploads (mount), 6 PUT manifests, 8 PUT uploads"
-        );
+        assert_eq!(team.stored(), FIRST);
         assert!(run.stderr.contains("4 packages ("), "{}", run.stderr);
         team.forget();
         team.mirror("--recheck --dry-run").succeeds();
@@ -167,9 +161,9 @@ fn a_package_of_unknown_size_is_asked_for_its_first_byte() {
 
 #[test]
 fn a_server_that_ignores_ranges_tells_the_size_by_the_length() {
-    let release = ReleaseFolder::new("demo", "1.0.0").platform(PLATFORMS[0]);
-    let release = Release::from(release).without_packages();
-    let team = Team::of(vec![Provider::new("acme/demo").release(release)]);
+    let mut demo = Provider::demo(&PLATFORMS[..1]);
+    demo.releases = vec![demo.releases.remove(0).without_packages()];
+    let team = Team::of(vec![demo]);
     let zip = team.origin.zip("acme/demo", "1.0.0", PLATFORMS[0]);
     let ignored = Fault::range_ignored(&zip);
     team.origin.fault(1, asks("package"), ignored);

@@ -1,24 +1,8 @@
-use super::locks::{NAME, lock, versions, zh};
+use super::locks::{BOTH_LOCKS, NAME, lock, two_locked, zh};
 use super::origin_scene::{ARRIVED, BOTH_ARRIVED, OriginScene};
 use super::{DARWIN, LINUX, demo};
 use crate::support::origin::Provider;
-use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::tamper;
-
-/// An origin of three versions, and a lock file for each of the first two, in `a` and `b`.
-fn locked() -> OriginScene {
-    let scene = OriginScene::of([versions()]);
-    for (directory, version) in [("a", "1.0.0"), ("b", "1.1.0")] {
-        // Clients lock every line of the checksum document, those of other files too.
-        let manifest = ReleaseFolder::new("demo", version).build().manifest;
-        let manifest = format!("zh:{}", sha256(&manifest.unwrap().bytes));
-        let [darwin, linux] = [DARWIN, LINUX].map(|platform| zh(&scene.origin, version, platform));
-        let path = format!("{directory}/{NAME}");
-        let hashes = [darwin, linux, manifest];
-        lock(&scene, &path, "[ORIGIN]/acme/demo", version, &hashes);
-    }
-    scene
-}
 
 /// Withdraws every version but 1.0.0.
 fn withdraw(scene: &OriginScene) {
@@ -29,10 +13,10 @@ const WITHDRAWN: &str = "error [ORIGIN]/acme/demo 1.1.0 [ORIGIN] 1.0.0 b/.terraf
 
 #[test]
 fn a_withdrawn_version_fails_alone() {
-    let scene = locked();
+    let scene = two_locked();
     withdraw(&scene);
     scene.mirror("--from-lock b").says(1, WITHDRAWN);
-    scene.mirror("--from-lock a --from-lock b --jobs 1").says(1, &format!("Copied [ORIGIN]/acme/demo 1.0.0 2 813 signed [ACME ID] lock {WITHDRAWN} Mirrored 1 2 813 [TIME] 1 2"));
+    scene.mirror(&format!("{BOTH_LOCKS} --jobs 1")).says(1, &format!("Copied [ORIGIN]/acme/demo 1.0.0 2 813 signed [ACME ID] lock {WITHDRAWN} Mirrored 1 2 813 [TIME] 1 2"));
     assert_eq!(scene.installs(), BOTH_ARRIVED);
 }
 
@@ -54,30 +38,25 @@ fn every_requirement_without_a_match_fails_alone() {
 
 #[test]
 fn a_withdrawn_version_that_is_stored_is_present() {
-    let scene = locked();
-    let both = "--from-lock a --from-lock b";
-    scene.mirror(&format!("{both} -q")).says(0, "");
+    let scene = two_locked();
+    scene.mirror(&format!("{BOTH_LOCKS} -q")).says(0, "");
     withdraw(&scene);
     let before = scene.tree();
     scene.origin.forget();
     for platforms in ["", "--platform linux_amd64"] {
-        scene
-            .mirror(&format!("{both} {platforms}"))
-            .tells("Warning [ORIGIN]/acme/demo 1.1.0 [ORIGIN] Mirrored 4 [TIME]")
-            .gives(&[
-                "oci-layout:store/[ORIGIN]/acme/demo:1.0.0",
-                "oci-layout:store/[ORIGIN]/acme/demo:1.1.0",
-            ]);
+        let said = scene.mirror(&format!("{BOTH_LOCKS} {platforms}"));
+        said.tells("Warning [ORIGIN]/acme/demo 1.1.0 [ORIGIN] Mirrored 4 [TIME]")
+            .gives("[ORIGIN]/acme/demo:1.0.0 [ORIGIN]/acme/demo:1.1.0");
     }
     assert_eq!(scene.origin.counters(), "2 discovery, 2 versions");
-    scene.mirror(&format!("{both} --dry-run")).tells("Present [ORIGIN]/acme/demo 1.0.0 Present [ORIGIN]/acme/demo 1.1.0 Warning [ORIGIN]/acme/demo 1.1.0 [ORIGIN] Would 4 [TIME]",
+    scene.mirror(&format!("{BOTH_LOCKS} --dry-run")).tells("Present [ORIGIN]/acme/demo 1.0.0 Present [ORIGIN]/acme/demo 1.1.0 Warning [ORIGIN]/acme/demo 1.1.0 [ORIGIN] Would 4 [TIME]",
     );
     assert_eq!(scene.tree(), before);
 }
 
 #[test]
 fn a_withdrawn_version_that_is_stored_in_part_fails() {
-    let scene = locked();
+    let scene = two_locked();
     let linux = "--from-lock b --platform linux_amd64";
     scene.mirror(&format!("{linux} -q")).says(0, "");
     withdraw(&scene);
@@ -97,7 +76,7 @@ fn a_withdrawn_version_that_is_stored_in_part_fails() {
 
 #[test]
 fn a_withdrawn_version_that_is_stored_must_match_the_lock() {
-    let scene = locked();
+    let scene = two_locked();
     scene.mirror("--from-lock b -q").says(0, "");
     let [other, stored] = ["1.0.0", "1.1.0"].map(|version| zh(&scene.origin, version, DARWIN));
     withdraw(&scene);
@@ -111,7 +90,7 @@ fn a_withdrawn_version_that_is_stored_must_match_the_lock() {
 /// with a valid signature shows which lines these are.
 #[test]
 fn a_forged_document_does_not_excuse_a_package_that_is_missing() {
-    let scene = locked();
+    let scene = two_locked();
     scene
         .mirror("--from-lock b --platform linux_amd64 -q")
         .says(0, "");

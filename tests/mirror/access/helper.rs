@@ -30,18 +30,16 @@ fn the_token_helper_is_asked_last_and_once() {
         helper(&scene, directory, answer);
         scene.write(".tofurc", block);
         let using = format!("Using terraform-credentials-vault {}", origin.host());
-        let run = mirror(&scene, &origin, &["-v"]).succeeds().hides("sesame");
+        let run = mirror(&scene, &origin, "-v").succeeds().hides("sesame");
         run.says(&using);
         let asked = fs::read_to_string(scene.path("asked")).unwrap();
         assert_eq!(asked, format!("--path x y get {}\n", origin.host()));
     }
     let scene = scene(&origin);
     helper(&scene, ".terraform.d/plugins", answer);
-    scene.write(
-        ".tofurc",
-        block.to_owned() + &credentials(&origin, "sesame"),
-    );
-    mirror(&scene, &origin, &[]).succeeds();
+    let first = credentials(&origin, "sesame");
+    scene.write(".tofurc", block.to_owned() + &first);
+    mirror(&scene, &origin, "").succeeds();
     assert!(!scene.path("asked").exists());
 }
 
@@ -49,19 +47,16 @@ fn the_token_helper_is_asked_last_and_once() {
 fn a_failing_helper_matters_only_if_a_token_is_required() {
     let block = "credentials_helper \"vault\" {}\n";
     let expected = "expected JSON token 65536";
-    for (script, reason) in [
-        ("exit 7", "7"),
-        ("echo sesame", expected),
-        ("yes sesame", expected),
-    ] {
+    let scripts = ["exit 7", "echo sesame", "yes sesame"];
+    for (script, reason) in scripts.iter().zip(["7", expected, expected]) {
         let open = Origin::of([demo()]);
         let scene = scene(&open);
         helper(&scene, ".terraform.d/plugins", script);
         scene.write(".tofurc", block);
-        mirror(&scene, &open, &[]).succeeds();
+        mirror(&scene, &open, "").succeeds();
 
         let closed = Setup::new([demo()]).token("sesame").start();
-        let run = mirror(&scene, &closed, &[]).exits(1).hides("sesame");
+        let run = mirror(&scene, &closed, "").exits(1).hides("sesame");
         let host = closed.host();
         run.says(&format!(
             "error {host}/acme/demo {host} 401 {host} terraform-credentials-vault {reason}"

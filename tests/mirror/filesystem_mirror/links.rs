@@ -1,20 +1,14 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use super::{ADDRESS, ALLOW, packed, two};
-use crate::mirror::origin_scene::{BOTH_ARRIVED, OriginScene, Told};
+use super::{ADDRESS, ALLOW, COPIED, from, packed, two};
+use crate::mirror::origin_scene::{BOTH_ARRIVED, OriginScene};
 
 /// Replaces a file or directory of the scene with a link to it.
 fn linked(scene: &OriginScene, path: &str) {
     let (path, elsewhere) = (scene.path(path), scene.path("elsewhere"));
     fs::rename(&path, &elsewhere).unwrap();
     symlink(elsewhere, path).unwrap();
-}
-
-fn mirror(scene: &OriginScene) -> Told {
-    scene.mirror(&format!(
-        "{ADDRESS} --from filesystem-mirror:mirror {ALLOW} -q"
-    ))
 }
 
 #[test]
@@ -24,7 +18,7 @@ fn the_mirror_and_its_zips_may_be_links() {
         let scene = OriginScene::new(two());
         packed(&scene);
         linked(&scene, path);
-        mirror(&scene).says(0, "");
+        from(&scene, ADDRESS, ALLOW).tells(COPIED);
         assert_eq!(scene.installs(), BOTH_ARRIVED);
     }
 }
@@ -35,10 +29,8 @@ fn directories_of_a_mirror_that_are_links_are_refused() {
         let scene = OriginScene::new(two());
         packed(&scene);
         linked(&scene, &format!("mirror/{place}"));
-        mirror(&scene).says(
-            1,
-            &format!("error example.com/acme/demo received mirror/{place}"),
-        );
+        let says = format!("error example.com/acme/demo received mirror/{place}");
+        from(&scene, ADDRESS, ALLOW).says(1, &says);
         assert!(scene.installs().is_empty());
     }
 }
@@ -49,6 +41,6 @@ fn a_link_beside_a_directory_does_not_hide_it() {
     packed(&scene);
     let unpacked = format!("mirror/{ADDRESS}/2.0.0");
     symlink("..", scene.path(unpacked)).unwrap();
-    mirror(&scene).says(0, "");
+    from(&scene, ADDRESS, ALLOW).tells(COPIED);
     assert_eq!(scene.installs(), BOTH_ARRIVED);
 }

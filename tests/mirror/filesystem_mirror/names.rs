@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use super::{ADDRESS, ALLOW, two};
+use super::{ADDRESS, ALLOW, from, two};
 use crate::mirror::LINUX;
 use crate::mirror::origin_scene::{ARRIVED, OriginScene};
 use crate::support::origin::Provider;
@@ -19,8 +19,8 @@ fn mirrored(provider: &str, place: &str) -> BTreeMap<String, String> {
 
 #[track_caller]
 fn arrives(scene: &OriginScene, provider: &str) -> BTreeMap<String, String> {
-    let run = format!("{provider} --from filesystem-mirror:mirror --allow-unsigned {provider} -q");
-    scene.mirror(&run).says(0, "");
+    let allow = format!("--allow-unsigned {provider} -q");
+    from(scene, provider, &allow).says(0, "");
     assert_eq!(scene.installs(), ARRIVED);
     scene.tree()
 }
@@ -70,12 +70,9 @@ fn build_metadata_is_part_of_a_name() {
     let zip = scene.origin.zip("acme/demo", "1.0.0+ent", LINUX);
     let path = format!("mirror/{ADDRESS}/terraform-provider-demo_1.0.0+ent_linux_amd64.zip");
     scene.write(path, zip);
-    scene
-        .mirror(&format!(
-            "{ADDRESS} --from filesystem-mirror:mirror {ALLOW}"
-        ))
+    from(&scene, ADDRESS, ALLOW)
         .tells("Copied example.com/acme/demo 1.0.0+ent 1 418 unverified Mirrored 1 1 418 [TIME]")
-        .gives(&["oci-layout:store/example.com/acme/demo:1.0.0_ent"]);
+        .gives("example.com/acme/demo:1.0.0_ent");
     assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
 }
 

@@ -1,5 +1,5 @@
 use super::{ADDRESS, ALLOW, arrives, from};
-use crate::mirror::origin_scene::{ARRIVED, OriginScene, Told};
+use crate::mirror::origin_scene::{ARRIVED, OriginScene, Told, told};
 use crate::mirror::{LINUX, demo};
 use crate::support::origin::{Door, Fault, Origin, Provider, Seen, asks, at};
 
@@ -31,7 +31,9 @@ fn documents_follow_five_redirects_as_clients_do() {
         arrives(&scene);
         assert_eq!(scene.origin.count(asks(sort)), 6);
         let scene = redirecting(sort, 6);
-        from(&scene, ALLOW).says(1, &format!("error example.com/acme/demo{about} network-mirror:https://[ORIGIN]/mirror/ 5 https://[ORIGIN]/mirror/example.com/acme/demo/{file}"));
+        let about = format!("example.com/acme/demo{about} network-mirror:https://[ORIGIN]/mirror/");
+        let says = format!("error {about} 5 https://[ORIGIN]/mirror/example.com/acme/demo/{file}");
+        from(&scene, ALLOW).says(1, &says);
         assert_eq!(scene.origin.count(asks(sort)), 6);
         assert!(scene.installs().is_empty());
     }
@@ -46,9 +48,8 @@ fn packages_follow_ten_redirects() {
 #[test]
 fn package_urls_are_relative_to_the_redirected_document() {
     let scene = OriginScene::of([demo()]);
-    let moved = scene
-        .origin
-        .url("/mirror/moved.example/acme/demo/1.0.0.json");
+    let moved = "/mirror/moved.example/acme/demo/1.0.0.json";
+    let moved = scene.origin.url(moved);
     let redirect = Fault::redirect(&moved);
     scene.origin.fault(1, asks("mirror-version"), redirect);
     arrives(&scene);
@@ -69,26 +70,16 @@ fn build_metadata_is_requested_with_its_plus_sign() {
     let scene = OriginScene::of([Provider::new("acme/demo").version("1.0.0+ent", &[LINUX])]);
     from(&scene, ALLOW)
         .tells("Copied example.com/acme/demo 1.0.0+ent 1 418 unverified Mirrored 1 1 418 [TIME]")
-        .gives(&["oci-layout:store/example.com/acme/demo:1.0.0_ent"]);
+        .gives("example.com/acme/demo:1.0.0_ent");
     assert_eq!(scene.installs(), ["acme/demo 1.0.0+ent linux_amd64"]);
     // Some servers decode `+` as a space, and others require it. It is sent as clients send it.
-    let targets: Vec<String> = scene
-        .origin
-        .seen()
-        .into_iter()
-        .map(|seen| seen.target)
-        .collect();
-    let zip = "/mirror/example.com/acme/demo/terraform-provider-demo_1.0.0+ent_linux_amd64.zip";
-    assert_eq!(
-        targets,
-        [
-            "/mirror/example.com/acme/demo/index.json",
-            "/mirror/example.com/acme/demo/1.0.0+ent.json",
-            // Its size, and then all of it.
-            zip,
-            zip,
-        ]
-    );
+    let seen = scene.origin.seen().into_iter();
+    let targets: Vec<String> = seen.map(|seen| seen.target).collect();
+    let zip = "terraform-provider-demo_1.0.0+ent_linux_amd64.zip";
+    // The size of the zip, and then all of it.
+    let files = ["index.json", "1.0.0+ent.json", zip, zip];
+    let expected = files.map(|file| format!("/mirror/example.com/acme/demo/{file}"));
+    assert_eq!(targets, expected);
 }
 
 /// Requests below one spelling of a host.
@@ -101,9 +92,8 @@ const UNICODE: &str = "b%C3%BCcher.example";
 
 fn from_books(scene: &OriginScene) -> Told {
     let url = scene.origin.mirror_url();
-    scene.mirror(&format!(
-        "bücher.example/acme/demo --from network-mirror:{url} --allow-unsigned bücher.example/acme/demo"
-    ))
+    let from = format!("--from network-mirror:{url} --allow-unsigned */*/*");
+    scene.mirror(&format!("bücher.example/acme/demo {from}"))
 }
 
 #[test]
@@ -111,34 +101,29 @@ fn hosts_are_requested_in_both_spellings_of_clients() {
     let scene = OriginScene::of([demo()]);
     from_books(&scene)
         .tells("Copied bücher.example/acme/demo 1.0.0 1 406 unverified Mirrored 1 1 406 [TIME]")
-        .gives(&["oci-layout:store/xn--bcher-kva.example/acme/demo:1.0.0"]);
+        .gives("xn--bcher-kva.example/acme/demo:1.0.0");
     assert_eq!(scene.installs(), ARRIVED);
     assert_eq!(scene.origin.count(below(UNICODE)), 0);
 
     let scene = OriginScene::of([demo()]);
     scene.origin.always(below(PUNYCODE), Fault::status(404));
-    from_books(&scene).gives(&["oci-layout:store/xn--bcher-kva.example/acme/demo:1.0.0"]);
+    from_books(&scene).gives("xn--bcher-kva.example/acme/demo:1.0.0");
     assert_eq!(scene.installs(), ARRIVED);
-    assert_eq!(
-        scene
-            .origin
-            .count(|seen| asks("package")(seen) && below(PUNYCODE)(seen)),
-        0
-    );
+    let both = |seen: &Seen| asks("package")(seen) && below(PUNYCODE)(seen);
+    assert_eq!(scene.origin.count(both), 0);
 }
 
 #[test]
 fn a_host_with_two_spellings_is_reported_as_clients_request_it() {
-    let scene = OriginScene::of([demo()]);
-    scene
-        .origin
-        .always(asks("mirror-index"), Fault::status(404));
-    from_books(&scene).says(1, "error bücher.example/acme/demo network-mirror:https://[ORIGIN]/mirror/ https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/index.json 404");
-    assert_eq!(scene.origin.count(below(UNICODE)), 1);
-
-    let scene = OriginScene::of([demo()]);
-    scene
-        .origin
-        .always(asks("mirror-version"), Fault::status(404));
-    from_books(&scene).says(1, "error bücher.example/acme/demo 1.0.0 network-mirror:https://[ORIGIN]/mirror/ https://[ORIGIN]/mirror/xn--bcher-kva.example/acme/demo/1.0.0.json 404");
+    for (sort, about, file) in [
+        ("mirror-index", "", "index.json"),
+        ("mirror-version", " 1.0.0", "1.0.0.json"),
+    ] {
+        let scene = told(sort, Fault::status(404));
+        let about =
+            format!("bücher.example/acme/demo{about} network-mirror:https://[ORIGIN]/mirror/");
+        let url = format!("https://[ORIGIN]/mirror/{PUNYCODE}/acme/demo/{file}");
+        from_books(&scene).says(1, &format!("error {about} {url} 404"));
+        assert_eq!(scene.origin.count(below(UNICODE)), 1, "{sort}");
+    }
 }

@@ -1,11 +1,11 @@
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::Read as _;
 
 use super::{PINNING, other, pinned, table};
 use crate::mirror::origin_scene::OriginScene;
 use crate::mirror::{LINUX, demo};
 use crate::support::origin::Provider;
-use crate::support::release::ReleaseFolder;
+use crate::support::signal::until_said;
 use crate::support::signer::Signer;
 
 #[test]
@@ -17,9 +17,8 @@ fn a_new_table_precedes_every_table_that_would_match_first() {
     let own = pinned("demo", "ACME");
     let expected = format!("{own}expired = \"refuse\"\n\n{general}");
     assert_eq!(scene.trust(), expected);
-    scene
-        .demo(&format!("{PINNING} --recheck"))
-        .tells("Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] pinned Mirrored 1 [TIME]");
+    let told = scene.demo(&format!("{PINNING} --recheck"));
+    told.tells("Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] pinned Mirrored 1 [TIME]");
 }
 
 #[test]
@@ -45,9 +44,8 @@ fn an_unwritable_trust_file_is_reported_before_any_copy() {
         if !given.is_empty() {
             scene.write("none", given);
         }
-        scene
-            .both("--trust none/trust.toml --pin-new")
-            .says(1, "error --trust");
+        let told = scene.both("--trust none/trust.toml --pin-new");
+        told.says(1, "error --trust");
         assert_eq!(scene.origin.seen().len(), 0);
     }
 }
@@ -59,17 +57,9 @@ fn two_runs_at_once_lose_no_pin() {
     let directory = fs::File::open(scene.path(".")).unwrap();
     directory.lock().unwrap();
     let mut run = scene.spawn("[ORIGIN]/acme/demo");
-    let mut stderr = BufReader::new(run.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("Waiting ") {
-        assert!(!line.contains("Pinned"), "{line}");
-        line.clear();
-        assert_ne!(stderr.read_line(&mut line).unwrap(), 0);
-    }
-    scene.trusts(&table(
-        "other",
-        &format!("\"{}\"", Signer::stranger().fingerprint()),
-    ));
+    let mut stderr = until_said(&mut run, "Waiting ");
+    let key = format!("\"{}\"", Signer::stranger().fingerprint());
+    scene.trusts(&table("other", &key));
     directory.unlock().unwrap();
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();
@@ -81,24 +71,15 @@ fn two_runs_at_once_lose_no_pin() {
 
 #[test]
 fn tables_are_in_the_order_of_addresses_and_the_users_own_stay() {
-    let names = ["a", "b", "c"];
-    let provider = |name: &&str| {
-        let folder = ReleaseFolder::new(name, "1.0.0").platform(LINUX);
-        Provider::new(&format!("acme/{name}")).release(folder)
-    };
-    let scene = OriginScene::of(names.iter().map(provider));
+    let provider = |name| Provider::new(&format!("acme/{name}")).version("1.0.0", &[LINUX]);
+    let scene = OriginScene::of(["a", "b", "c"].map(provider));
     let theirs = "# ours\n\n# about b2\n[[provider]]\nmatch = \"[ORIGIN]/acme/b2\" # new\nkeys = ['x.asc', # x\n]\n\n# the rest\n[[provider]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = 'refuse'\n";
-    let key = Signer::acme().public_armored();
-    scene.write("x.asc", key);
+    scene.write("x.asc", Signer::acme().public_armored());
     let own = |name| pinned(name, "ACME") + "expired = \"refuse\"\n";
     let (head, rest) = theirs.split_once("# about b2").unwrap();
     let (second, rest) = rest.split_once("# the rest").unwrap();
-    let expected = format!(
-        "{head}{}\n{}\n# about b2{second}{}\n# the rest{rest}",
-        own("a"),
-        own("b"),
-        own("c")
-    );
+    let [a, b, c] = ["a", "b", "c"].map(own);
+    let expected = format!("{head}{a}\n{b}\n# about b2{second}{c}\n# the rest{rest}");
     for order in ["a b c", "c b a", "b c a"] {
         scene.trusts(theirs);
         for name in order.split(' ') {

@@ -33,25 +33,26 @@ fn mistakes_in_a_mirror_file_are_reported_with_their_line() {
         let says = format!("error mirror.toml {facts}");
         scene.run("--file mirror.toml").says(2, &says);
     }
-    let scene = OriginScene::of([]);
-    scene.write("mirror.toml", TABLE);
-    scene
-        .run("--file mirror.toml")
-        .says(2, "error a.example/b/c");
-    let scene = OriginScene::of([]);
-    scene.write("mirror.toml", format!("to = [\"oci-layout:x\"]\n{TABLE}"));
-    scene
-        .run("a.example/b/c --file mirror.toml")
-        .says(2, "error a.example/b/c");
-    let scene = OriginScene::of([]);
-    let text = "trust = \"none.toml\"\nto = [\"oci-layout:x\"]\n";
-    scene.write("plans/mirror.toml", format!("{text}{TABLE}"));
-    scene
-        .run("--file plans/mirror.toml")
-        .says(1, "error plans/none.toml 2");
-    OriginScene::of([])
-        .run("--file none.toml --to oci-layout:x")
-        .says(1, "error No 2 --file");
+    const TO: &str = "to = [\"oci-layout:x\"]\n";
+    let absent = format!("trust = \"none.toml\"\n{TO}{TABLE}");
+    for (file, text, arguments, code, facts) in [
+        ("mirror.toml", TABLE, "", 2, "a.example/b/c"),
+        (
+            "mirror.toml",
+            &format!("{TO}{TABLE}"),
+            "a.example/b/c",
+            2,
+            "a.example/b/c",
+        ),
+        ("plans/mirror.toml", &absent, "", 1, "plans/none.toml 2"),
+    ] {
+        let scene = OriginScene::of([]);
+        scene.write(file, text);
+        let told = scene.run(&format!("{arguments} --file {file}"));
+        told.says(code, &format!("error {facts}"));
+    }
+    let told = OriginScene::of([]).run("--file none.toml --to oci-layout:x");
+    told.says(1, "error No 2 --file");
 }
 
 /// The file means the same on every machine, so it names the host that this machine has by default.
@@ -61,13 +62,8 @@ fn an_address_without_a_host_is_completed_with_the_default_host() {
     let text = "[[provider]]\naddress = \"acme/demo\"\n";
     scene.write("mirror.toml", text);
     let arguments = "--file mirror.toml --to oci-layout:store --default-host registry.acme.test";
-    for command in ["mirror", "copy"] {
-        let from = match command {
-            "copy" => " --from oci-layout:other",
-            _ => "",
-        };
-        scene
-            .command_of(command, &format!("{arguments}{from}"))
-            .says(2, "error 2 acme/demo expected HOSTNAME/NAMESPACE/TYPE");
+    for (command, from) in [("mirror", ""), ("copy", "--from oci-layout:other")] {
+        let told = scene.command_of(command, &format!("{arguments} {from}"));
+        told.says(2, "error 2 acme/demo expected HOSTNAME/NAMESPACE/TYPE");
     }
 }

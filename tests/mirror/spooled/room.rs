@@ -2,7 +2,7 @@ use std::fs;
 use std::io::{Cursor, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -11,8 +11,10 @@ use zip::write::SimpleFileOptions;
 
 use super::{ALLOW, LINUX, demo, mirror_of};
 use crate::mirror::origin_scene::OriginScene;
+use crate::support::dice::Dice;
 use crate::support::origin::{Fault, Provider, asks};
 use crate::support::release::ReleaseFolder;
+use crate::support::signal::Target;
 
 const PLATFORMS: [&str; 3] = ["darwin_arm64", "linux_amd64", "linux_arm64"];
 const ALL: &str = "example.com/acme/p0@>=1 example.com/acme/p1@>=1 example.com/acme/p2@>=1";
@@ -63,15 +65,11 @@ fn with_temporary_directory(providers: Vec<Provider>) -> (OriginScene, PathBuf) 
 }
 
 fn command(scene: &OriginScene, arguments: &str) -> Command {
-    let mut command = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-    let source = format!("network-mirror:{}", scene.origin.mirror_url());
-    command.args("mirror --ca-file ca.pem --to oci-layout:store --from".split(' '));
-    command
-        .arg(&source)
-        .args(ALLOW.split(' '))
-        .args(arguments.split(' '));
-    command.stdout(Stdio::null()).stderr(Stdio::piped());
-    command
+    let url = scene.origin.mirror_url();
+    let to = "--ca-file ca.pem --to oci-layout:store";
+    scene.piped(format!(
+        "mirror {to} --from network-mirror:{url} {ALLOW} {arguments}"
+    ))
 }
 
 /// Nine versions of three packages each, of three providers at once.
@@ -93,20 +91,12 @@ fn temporary_files_are_never_more_than_jobs() {
 /// Sends a signal to a run that waits for the rest of a package. Returns its exit status and the number of files that are left.
 fn stopped(signal: &'static str) -> (ExitStatus, usize) {
     let (scene, directory) = with_temporary_directory(vec![demo()]);
-    let victim: Arc<Mutex<Option<u32>>> = Arc::default();
-    let hit = Arc::clone(&victim);
-    let send = Fault::stall_body_after(move || {
-        let id = hit.lock().unwrap().unwrap().to_string();
-        let sent = Command::new("kill").args(["-s", signal, &id]).status();
-        assert!(sent.unwrap().success());
-    });
+    let target = Target::default();
+    let send = Fault::stall_body_after(target.hit(signal));
     scene.origin.fault(1, asks("package"), Fault::cut_body(100));
     scene.origin.fault(2, asks("package"), send);
     scene.origin.always(asks("package"), Fault::Stall);
-    let mut known = victim.lock().unwrap();
-    let mut child = command(&scene, "example.com/acme/demo").spawn().unwrap();
-    *known = Some(child.id());
-    drop(known);
+    let mut child = target.start(&mut command(&scene, "example.com/acme/demo"));
     let status = child.wait().unwrap();
     (status, fs::read_dir(&directory).unwrap().count())
 }
@@ -121,7 +111,7 @@ fn no_temporary_file_is_left_behind() {
 
 #[test]
 fn a_full_disk_is_named() {
-    let noise = noise(1 << 20);
+    let noise = Dice::new(1).noise(1 << 20);
     let files = [("terraform-provider-demo_v1.0.0", &noise[..])];
     let folder = ReleaseFolder::new("demo", "1.0.0").package(LINUX, &files);
     let (scene, _) = with_temporary_directory(vec![Provider::new("acme/demo").release(folder)]);
@@ -137,18 +127,6 @@ fn a_full_disk_is_named() {
     assert!(scene.installs().is_empty());
 }
 
-/// Bytes that do not compress.
-fn noise(length: usize) -> Vec<u8> {
-    let mut state = 1_u64;
-    let next = |_| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 56) as u8
-    };
-    (0..length).map(next).collect()
-}
-
 /// A package that takes long to inflate.
 fn large() -> Provider {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
@@ -156,7 +134,7 @@ fn large() -> Provider {
     zip.start_file("terraform-provider-demo_v1.0.0", options)
         .unwrap();
     // Keeps the rest below the limits of a zip.
-    zip.write_all(&noise(3 << 20)).unwrap();
+    zip.write_all(&Dice::new(1).noise(3 << 20)).unwrap();
     let nothing = vec![0; 64 << 20];
     for name in ["1", "2", "3", "4", "5", "6"] {
         zip.start_file(name, options).unwrap();
@@ -172,15 +150,12 @@ fn an_inflating_package_does_not_block_the_others() {
     let (scene, _) = with_temporary_directory(vec![large(), other]);
     // Built before it is requested.
     scene.origin.zip("acme/demo", "1.0.0", LINUX);
-    scene
-        .origin
-        .latency(asks("package acme/other"), Duration::from_millis(30));
+    let others = asks("package acme/other");
+    scene.origin.latency(others, Duration::from_millis(30));
     let run = command(&scene, "-v example.com/acme/demo example.com/acme/other").output();
     let stderr = String::from_utf8(run.unwrap().stderr).unwrap();
     let place = |text: &str| stderr.find(text).unwrap_or_else(|| panic!("{stderr}"));
     let copied = place("Copied example.com/acme/other 1.0.0");
-    assert!(
-        copied < place("Accepted example.com/acme/demo 1.0.0"),
-        "{stderr}"
-    );
+    let accepted = place("Accepted example.com/acme/demo 1.0.0");
+    assert!(copied < accepted, "{stderr}");
 }

@@ -32,22 +32,21 @@ fn a_key_that_is_revoked_between_two_runs_is_refused() {
         scene.write(&copy, &revoked);
         scene.origin.publish(demo(&acme.public_armored()));
         scene.demo(&format!("{TRUST} --recheck")).says(3, refused);
-        for command in [
-            "inspect",
-            "install --into out",
-            "lock",
-            "site public",
-            "copy --to oci-layout:other",
+        let from = format!("[ORIGIN]/acme/demo --from oci-layout:store {TRUST}");
+        for (command, more) in [
+            ("inspect", ""),
+            ("install", "--into out"),
+            ("lock", ""),
+            ("site", "public"),
+            ("copy", "--to oci-layout:other"),
         ] {
-            let (command, more) = command.split_once(' ').unwrap_or((command, ""));
-            let arguments = format!("{more} [ORIGIN]/acme/demo --from oci-layout:store {TRUST}");
+            let arguments = format!("{more} {from}");
             let said = scene.command_of(command, &arguments).ends(3);
             assert!(said.contains("revoked"), "{command}: {said}");
         }
         // `--key` adds to what the copy says.
         scene.write("acme.asc", acme.public_armored());
-        let arguments =
-            format!("[ORIGIN]/acme/demo --from oci-layout:store {TRUST} --key acme.asc");
+        let arguments = format!("{from} --key acme.asc");
         scene.command_of("inspect", &arguments).ends(3);
     }
 }
