@@ -1,7 +1,7 @@
 //! `tfoci copy`: from one store into another, byte for byte.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::support::author::{Author, steady};
 use crate::support::layout_of_registry::{export, import};
@@ -27,7 +27,7 @@ mod layouts;
 mod rebuilt;
 
 /// What other tools attached to a version.
-mod referrers;
+pub mod referrers;
 
 /// Between registries, and between them and layouts.
 mod registries;
@@ -53,6 +53,7 @@ const NAME: &str = "acme/demo";
 
 const FROM: &str = "oci-layout:store";
 const TO: &str = "oci-layout:other";
+const PLAIN: &str = "--plain-http 127.0.0.1";
 const PINNED: &str = "--key acme.asc --require-pinned";
 
 /// `tfoci copy --jobs 1 --from … --to …` with further arguments.
@@ -63,7 +64,7 @@ fn copy(author: &Author, from: &str, to: &str, more: impl AsRef<str>) -> Run {
 
 /// The same with `acme/demo`, and with registries on the loopback address.
 fn copy_demo(author: &Author, from: &str, to: &str, more: impl AsRef<str>) -> Run {
-    let named = format!("acme/demo --plain-http 127.0.0.1 {}", more.as_ref());
+    let named = format!("acme/demo {PLAIN} {}", more.as_ref());
     copy(author, from, to, named)
 }
 
@@ -73,6 +74,11 @@ fn status(author: &Author, more: impl AsRef<str>) -> String {
     let run = copy(author, FROM, TO, format!("{} --format json", more.as_ref()));
     let status = run.succeeds().json()["providers"][0]["status"].clone();
     status.as_str().unwrap().to_owned()
+}
+
+/// The provider in `other`.
+fn other(author: &Author) -> PathBuf {
+    author.path(format!("other/{PROVIDER}"))
 }
 
 /// Asserts that `store` and `other` are equal.
@@ -95,9 +101,7 @@ fn filled(author: &Author) -> Registry {
 
 /// Exports everything below the tags of a registry into a layout. Returns its blobs.
 fn exported(author: &Author, registry: &Registry, name: &str) -> BTreeMap<String, String> {
-    let directory = author
-        .scene
-        .path(format!("exported-{}", name.replace('/', "-")));
+    let directory = author.path(format!("exported-{}", name.replace('/', "-")));
     let _none = std::fs::remove_dir_all(&directory);
     export(registry, name, &directory);
     blobs(&directory)

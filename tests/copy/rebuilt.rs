@@ -1,6 +1,4 @@
-use std::path::Path;
-
-use super::{FROM, PROVIDER, TO, copy};
+use super::{FROM, TO, copy, other};
 use crate::support::author::Author;
 use crate::support::judge;
 use crate::support::layout::blob;
@@ -9,7 +7,7 @@ use crate::support::tamper;
 const ATTESTATION: &[u8] = b"{\"an\":\"attestation\"}";
 
 fn installs(author: &Author) -> Vec<String> {
-    judge::installs(&author.scene.path("other"))
+    judge::installs(&author.path("other"))
 }
 
 #[test]
@@ -53,27 +51,15 @@ fn a_platform_that_is_not_there_is_an_error() {
     let more = "--rebuild-index --platform windows_amd64";
     let run = copy(&author, FROM, TO, more).exits(1).without_result();
     run.says("error registry.opentofu.org/acme/demo 1.0.0 oci-layout:store/registry.opentofu.org/acme/demo oci-layout:other/registry.opentofu.org/acme/demo windows_amd64 darwin_arm64 linux_amd64");
-    assert!(!author.scene.path("other").exists());
+    assert!(!author.path("other").exists());
 }
 
 #[test]
 fn a_dry_run_writes_nothing() {
     let author = Author::pushed();
-    let before = author.tree();
     let more = "--rebuild-index --platform linux_amd64 --dry-run";
-    copy(&author, FROM, TO, more).succeeds().says(
-        "Would registry.opentofu.org/acme/demo 1.0.0 1 406 signed [ACME ID] embedded Would 1 1 406 [TIME]",
-    );
-    assert_eq!(author.tree(), before);
-}
-
-/// Adds a layer of an unknown type to the evidence.
-fn extend_evidence(layout: &Path) {
-    let layer = tamper::put(layout, "application/vnd.in-toto+json", ATTESTATION);
-    tamper::alter(layout, "evidence-1.0.0", |evidence| {
-        evidence["layers"].as_array_mut().unwrap().push(layer);
-        evidence["annotations"]["net.example.later"] = "yes".into();
-    });
+    let run = author.untouched(|| copy(&author, FROM, TO, more).succeeds());
+    run.says("Would registry.opentofu.org/acme/demo 1.0.0 1 406 signed [ACME ID] embedded Would 1 1 406 [TIME]");
 }
 
 /// Later versions of tfoci may extend evidence. It is copied unchanged, also with a rebuilt index.
@@ -81,12 +67,16 @@ fn extend_evidence(layout: &Path) {
 fn evidence_is_kept_byte_for_byte() {
     for more in ["", "--rebuild-index --platform linux_amd64"] {
         let author = Author::pushed();
-        extend_evidence(&author.repository(""));
+        let layout = author.repository("");
+        let layer = tamper::put(&layout, "application/vnd.in-toto+json", ATTESTATION);
+        tamper::alter(&layout, "evidence-1.0.0", |evidence| {
+            evidence["layers"].as_array_mut().unwrap().push(layer);
+            evidence["annotations"]["net.example.later"] = "yes".into();
+        });
         copy(&author, FROM, TO, more).succeeds();
-        let path = author.scene.path(format!("other/{PROVIDER}"));
-        let [expected, copied] = [&author.repository(""), &path]
-            .map(|layout| tamper::tagged(layout, "evidence-1.0.0")["digest"].clone());
+        let [expected, copied] = [author.repository(""), other(&author)]
+            .map(|layout| tamper::tagged(&layout, "evidence-1.0.0")["digest"].clone());
         assert_eq!(copied, expected);
-        assert!(blob(&path, ATTESTATION).exists());
+        assert!(blob(&other(&author), ATTESTATION).exists());
     }
 }

@@ -1,22 +1,24 @@
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{FROM, NAME, PROVIDER, at, copy_demo, filled};
+use super::{FROM, NAME, PLAIN, PROVIDER, at, copy_demo, filled};
 use crate::clients::run;
 use crate::support::author::Author;
+use crate::support::dice::Dice;
 use crate::support::docker_registry::{Foreign, Options, Program};
 use crate::support::layout::digest;
 use crate::support::programs::has;
-use crate::support::registry::content::{Manifest, Repository};
+use crate::support::registry::content::{self, Manifest, Repository};
 use crate::support::registry::{Personality, Registry, Setup, matching};
 use crate::support::release::ReleaseFolder;
 use crate::support::tamper;
 
-const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
-const SPDX: &str = "application/spdx+json";
+pub const SPDX: &str = "application/spdx+json";
 const COSIGN: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
 const SIGSTORE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
 const LAYOUT: &str = "oci-layout:carried";
@@ -36,7 +38,7 @@ fn source(lists: bool) -> (Author, Registry) {
 }
 
 /// A manifest with one layer, as `oras attach` writes it. Returns its digest.
-fn attach(
+pub fn attach(
     content: &mut Repository,
     subject: Option<&str>,
     artifact_type: &str,
@@ -60,7 +62,7 @@ fn attach(
     put(content, MANIFEST, &document)
 }
 
-fn put(content: &mut Repository, media_type: &str, document: &Value) -> String {
+pub fn put(content: &mut Repository, media_type: &str, document: &Value) -> String {
     let bytes = document.to_string();
     let digest = digest(bytes.as_bytes());
     let manifest = Manifest {
@@ -77,8 +79,18 @@ fn put_index(content: &mut Repository, entries: Value) -> String {
     put(content, INDEX, &index)
 }
 
+/// An index of these manifests.
+pub fn index_of(content: &mut Repository, manifests: &[&str]) -> String {
+    let entry = |digest: &&str| {
+        let manifest = &content.manifests[*digest];
+        json!({"mediaType": manifest.media_type, "digest": digest, "size": manifest.bytes.len()})
+    };
+    let entries = manifests.iter().map(entry).collect();
+    put_index(content, entries)
+}
+
 /// The tag of a list.
-fn list(digest: &str) -> String {
+pub fn list(digest: &str) -> String {
     digest.replace(':', "-")
 }
 
@@ -89,13 +101,8 @@ fn furnished(registry: &Registry) -> (String, BTreeSet<String>) {
         let document: Value = serde_json::from_slice(&content.manifests[&index].bytes).unwrap();
         let platform = document["manifests"][0]["digest"].as_str().unwrap();
         let sbom = attach(content, Some(&index), SPDX, "an SBOM");
-        let of_sbom = attach(content, Some(&sbom), SIGSTORE, "a signature of the SBOM");
-        let of_platform = attach(
-            content,
-            Some(platform),
-            SIGSTORE,
-            "a signature of a platform",
-        );
+        let of_sbom = attach(content, Some(&sbom), SIGSTORE, "of the SBOM");
+        let of_platform = attach(content, Some(platform), SIGSTORE, "of a platform");
         let cosign = attach(content, None, COSIGN, "a signature of cosign 2");
         content.tag(&format!("{}.sig", list(&index)), &cosign);
         attach(content, Some(&index), "application/x-own", "unknown");
@@ -121,22 +128,20 @@ fn they_travel_through_every_store_and_back() {
     let (author, from) = source(true);
     let (index, wanted) = furnished(&from);
     let run = copy_demo(&author, &at(&from), LAYOUT, "").succeeds();
-    assert!(run.stderr.contains("application/x-own"), "{}", run.stderr);
-    let layout = author.scene.path("carried").join(PROVIDER);
+    run.tells("application/x-own");
+    let layout = author.path("carried").join(PROVIDER);
     let listed = tamper::document(&layout, &tamper::tagged(&layout, &list(&index)));
     let listed = &listed["manifests"].as_array().unwrap()[..];
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0]["artifactType"], SPDX);
-    assert_eq!(
-        listed[0]["annotations"]["org.opencontainers.image.created"],
-        "2026-01-01T00:00:00Z"
-    );
+    let created = &listed[0]["annotations"]["org.opencontainers.image.created"];
+    assert_eq!(created, "2026-01-01T00:00:00Z");
     let plain = registry(false);
     copy_demo(&author, LAYOUT, &at(&plain), "").succeeds();
     assert!(holds(&plain, &wanted));
     copy_demo(&author, &at(&plain), "bundle:all.tar", "").succeeds();
     copy_demo(&author, &at(&from), "bundle:same.tar", "").succeeds();
-    let bundle = |name: &str| fs::read(author.scene.path(name)).unwrap();
+    let bundle = |name: &str| fs::read(author.path(name)).unwrap();
     assert!(bundle("all.tar") == bundle("same.tar"));
     // Some tools note the type of what a tag refers to.
     let signature = format!("{}.sig", list(&index));
@@ -160,7 +165,7 @@ fn they_travel_through_every_store_and_back() {
         let writes = || to.count(|seen| seen.method != "GET" && seen.method != "HEAD");
         let before = writes();
         let run = copy_demo(&author, store, &at(to), "").succeeds();
-        assert!(run.stderr.contains("Present"), "{}", run.stderr);
+        run.tells("Present");
         assert_eq!(writes(), before);
     }
     author.untouched(|| copy_demo(&author, &at(&plain), LAYOUT, "").succeeds());
@@ -172,11 +177,7 @@ fn they_travel_through_every_store_and_back() {
 fn the_option_selects_them() {
     let (author, from) = source(true);
     let (index, wanted) = furnished(&from);
-    for (which, count) in [
-        ("none", 0),
-        ("known", wanted.len()),
-        ("all", wanted.len() + 1),
-    ] {
+    for (which, count) in [("none", 0), ("known", 4), ("all", 5)] {
         let to = registry(true);
         let more = format!("--referrers {which}");
         let run = copy_demo(&author, &at(&from), &at(&to), more).succeeds();
@@ -190,7 +191,7 @@ fn the_option_selects_them() {
     let setup = Setup::of(Personality::Plain);
     let to = setup.quirks(|quirks| quirks.subjects = false).start();
     let run = copy_demo(&author, &at(&from), &at(&to), "").succeeds();
-    assert!(run.stderr.contains("405"), "{}", run.stderr);
+    run.tells("405");
     assert_eq!(to.tags(NAME).len(), 3);
     let asked = from.count(matching("GET", "/referrers/"));
     copy_demo(&author, &at(&from), "oci-layout:none", "--referrers none").succeeds();
@@ -198,8 +199,8 @@ fn the_option_selects_them() {
     // Another index is another subject.
     let options = "--rebuild-index --platform linux_amd64";
     let run = copy_demo(&author, &at(&from), "oci-layout:less", options).succeeds();
-    assert!(run.stderr.contains("another index"), "{}", run.stderr);
-    let tags = author.scene.path(format!("less/{PROVIDER}/index.json"));
+    run.tells("another index");
+    let tags = author.path(format!("less/{PROVIDER}/index.json"));
     assert!(!fs::read_to_string(tags).unwrap().contains(&list(&index)));
 }
 
@@ -212,8 +213,7 @@ fn lists_are_added_to_and_signatures_are_not_replaced() {
         registry.repository(NAME, |content| {
             let index = content.resolve("1.0.0").unwrap();
             let sbom = attach(content, Some(&index), SPDX, text);
-            let entry = json!({"mediaType": MANIFEST, "digest": sbom, "size": content.manifests[&sbom].bytes.len()});
-            let entries = put_index(content, json!([entry]));
+            let entries = index_of(content, &[&sbom]);
             content.tag(&list(&index), &entries);
             let cosign = attach(content, None, COSIGN, &format!("signed: {text}"));
             content.tag(&format!("{}.sig", list(&index)), &cosign);
@@ -223,34 +223,32 @@ fn lists_are_added_to_and_signatures_are_not_replaced() {
     let (index, theirs, _) = attached(&from, "theirs");
     let (_, ours, signed) = attached(&to, "ours");
     let run = copy_demo(&author, &at(&from), &at(&to), "").succeeds();
-    assert!(!run.stderr.contains("Present"), "{}", run.stderr);
-    assert!(run.stderr.contains(".sig"), "{}", run.stderr);
+    run.omits("Present").tells(".sig");
     to.repository(NAME, |content| {
         let entries = content.resolve(&list(&index)).unwrap();
         let entries: Value = serde_json::from_slice(&content.manifests[&entries].bytes).unwrap();
-        let entries = entries["manifests"].as_array().unwrap().iter();
-        let entries: Vec<_> = entries
-            .map(|entry| entry["digest"].as_str().unwrap())
-            .collect();
-        assert_eq!(entries, [&ours, &theirs]);
-        assert_eq!(
-            content.resolve(&format!("{}.sig", list(&index))),
-            Some(signed)
-        );
+        assert_eq!(content::parts(&entries).1, [ours, theirs]);
+        let signature = content.resolve(&format!("{}.sig", list(&index)));
+        assert_eq!(signature, Some(signed));
     });
 }
 
-/// `oras attach` adds a manifest without a tag to a layout.
+/// Attaches a layer as `oras attach` does: it adds a manifest without a tag to a layout. Returns its descriptor.
+pub fn attached_to(layout: &Path, subject: &Value, layer: &Value) -> Value {
+    let config = tamper::put(layout, "application/vnd.oci.empty.v1+json", b"{}");
+    let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": SPDX, "config": config, "layers": [layer], "subject": subject});
+    let entry = tamper::put(layout, MANIFEST, manifest.to_string().as_bytes());
+    tamper::tags(layout, |tags| tags.push(entry.clone()));
+    entry
+}
+
 #[test]
 fn manifests_without_a_tag_of_a_layout_travel_too() {
     let author = Author::pushed();
     let layout = author.repository("");
     let index = tamper::tagged(&layout, "1.0.0");
     let layer = tamper::put(&layout, SPDX, b"an SBOM");
-    let config = tamper::put(&layout, "application/vnd.oci.empty.v1+json", b"{}");
-    let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": SPDX, "config": config, "layers": [layer], "subject": index});
-    let entry = tamper::put(&layout, MANIFEST, manifest.to_string().as_bytes());
-    tamper::tags(&layout, |tags| tags.push(entry.clone()));
+    let entry = attached_to(&layout, &index, &layer);
     let to = registry(true);
     copy_demo(&author, FROM, &at(&to), "").succeeds();
     let sbom = entry["digest"].as_str().unwrap().to_owned();
@@ -304,12 +302,12 @@ fn hostile_lists_end() {
             attack(content, &index);
         });
         let to = registry(true);
-        let run = copy_demo(&author, &at(&from), &at(&to), "");
-        assert_ne!(run.status, Some(0), "{name}: {}", run.stderr);
+        for to in [at(&to), "bundle:bad.tar".to_owned()] {
+            let run = copy_demo(&author, &at(&from), &to, "");
+            assert_ne!(run.status, Some(0), "{name}: {}", run.stderr);
+        }
         let mut tags = to.tags(NAME).into_iter();
         assert!(tags.any(|(tag, _)| tag == "1.0.0"), "{name}");
-        let run = copy_demo(&author, &at(&from), "bundle:bad.tar", "");
-        assert_ne!(run.status, Some(0), "{name}: {}", run.stderr);
         copy_demo(&author, &at(&from), &at(&to), "--referrers none").succeeds();
     }
     // A list that names itself, its subject and what is not there.
@@ -343,23 +341,18 @@ fn other_tools_find_what_was_copied() {
     copy_demo(&author, FROM, &at(&from), "").succeeds();
     let tool = |program: &str, arguments: &str| {
         let words = arguments.split(' ');
-        run(&author.scene, &author.scene.path(""), program, words).succeeds()
+        run(&author.scene, &author.path(""), program, words).succeeds()
     };
-    author.scene.write("sbom.json", "{}");
+    author.write("sbom.json", "{}");
     let named = format!("{}/{NAME}", from.host());
-    tool(
-        "oras",
-        &format!("attach --plain-http --artifact-type {SPDX} {named}:1.0.0 sbom.json:{SPDX}"),
-    );
+    let attach = format!("attach --plain-http --artifact-type {SPDX} {named}:1.0.0");
+    tool("oras", &format!("{attach} sbom.json:{SPDX}"));
     tool("cosign", "generate-key-pair");
     let digest = author.tagged("1.0.0").unwrap();
-    let options =
-        "--key cosign.key --tlog-upload=false --use-signing-config=false --allow-http-registry";
+    let offline = "--tlog-upload=false --use-signing-config=false --allow-http-registry";
     for form in ["true", "false"] {
-        tool(
-            "cosign",
-            &format!("sign --yes {options} --new-bundle-format={form} {named}@sha256:{digest}"),
-        );
+        let sign = format!("sign --yes --key cosign.key {offline} --new-bundle-format={form}");
+        tool("cosign", &format!("{sign} {named}@sha256:{digest}"));
     }
     copy_demo(&author, &at(&from), LAYOUT, "").succeeds();
     copy_demo(&author, LAYOUT, "bundle:all.tar", "").succeeds();
@@ -375,16 +368,12 @@ fn other_tools_find_what_was_copied() {
     assert_eq!(wanted.len(), 2);
     let carried = format!("{}/{NAME}", to.host());
     assert_eq!(discover(&format!("--plain-http {carried}:1.0.0")), wanted);
-    assert_eq!(
-        discover(&format!("--oci-layout carried/{PROVIDER}:1.0.0")),
-        wanted
-    );
+    let in_layout = discover(&format!("--oci-layout carried/{PROVIDER}:1.0.0"));
+    assert_eq!(in_layout, wanted);
     let options = "--key cosign.pub --insecure-ignore-tlog --allow-http-registry";
     for form in ["true", "false"] {
-        tool(
-            "cosign",
-            &format!("verify {options} --new-bundle-format={form} {carried}@sha256:{digest}"),
-        );
+        let verify = format!("verify {options} --new-bundle-format={form}");
+        tool("cosign", &format!("{verify} {carried}@sha256:{digest}"));
     }
 }
 
@@ -392,11 +381,8 @@ fn other_tools_find_what_was_copied() {
 #[test]
 fn a_bundle_has_the_other_versions() {
     let author = Author::pushed();
-    ReleaseFolder::new("demo", "2.0.0")
-        .platform("linux_amd64")
-        .write(&author.scene.path("dist2"));
-    let push = "push dist2 --provider acme/demo --key acme.asc --to oci-layout:store";
-    author.line(push).succeeds();
+    author.releases(ReleaseFolder::new("demo", "2.0.0").platform("linux_amd64"));
+    author.push("").succeeds();
     let layout = author.repository("");
     let [first, second] = ["1.0.0", "2.0.0"].map(|tag| tamper::tagged(&layout, tag));
     let package = tamper::document(&layout, &second)["manifests"][0].clone();
@@ -414,19 +400,14 @@ fn a_bundle_has_the_other_versions() {
     ] {
         fs::write(layout.join("index.json"), &before).unwrap();
         let layer = json!({"mediaType": SPDX, "digest": layer["digest"], "size": layer["size"]});
-        let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": SPDX, "layers": [layer], "subject": first});
-        let entry = tamper::put(&layout, MANIFEST, manifest.to_string().as_bytes());
-        tamper::tags(&layout, |tags| tags.push(entry));
+        attached_to(&layout, &first, &layer);
         let run = copy_demo(&author, FROM, "bundle:some.tar", "--overwrite");
         assert_eq!(run.status == Some(0), is_good, "{layer}: {}", run.stderr);
         let list = "versions acme/demo --from bundle:some.tar";
         let listed = author.line(list).succeeds().stdout;
         assert_eq!(listed.lines().count(), 1 + usize::from(is_good), "{layer}");
-        let back = format!(
-            "oci-layout:back-{}",
-            &digest(layer.to_string().as_bytes())[7..]
-        );
-        copy_demo(&author, "bundle:some.tar", &back, "").succeeds();
+        let _earlier = fs::remove_dir_all(author.path("back"));
+        copy_demo(&author, "bundle:some.tar", "oci-layout:back", "").succeeds();
     }
 }
 
@@ -434,14 +415,12 @@ fn a_bundle_has_the_other_versions() {
 #[test]
 fn a_signature_may_be_in_several_parts() {
     let (author, from) = source(true);
-    let noise = crate::registry::noise(700 << 10);
+    let noise = Dice::new(1).noise(700 << 10);
     let folder = ReleaseFolder::new("demo", "1.1.0");
-    let folder = folder.package("linux_amd64", &[("terraform-provider-demo_v1.1.0", &noise)]);
-    folder.write(&author.scene.path("large"));
+    let files = [("terraform-provider-demo_v1.1.0", &noise[..])];
+    author.releases(folder.package("linux_amd64", &files));
     let at_source = at(&from);
-    let push = format!("push large --provider acme/demo --key acme.asc --to {at_source}");
-    let network = "--plain-http 127.0.0.1";
-    author.line(format!("{push} {network}")).succeeds();
+    author.push_to(&at_source, PLAIN).succeeds();
     from.repository(NAME, |content| {
         let index = content.resolve("1.0.0").unwrap();
         let signature = attach(content, None, COSIGN, &"s".repeat(700 << 10));
@@ -449,7 +428,7 @@ fn a_signature_may_be_in_several_parts() {
         content.tag("2.0.0", &index);
     });
     copy_demo(&author, &at_source, "bundle:set.tar", "--split 1MiB").succeeds();
-    assert!(author.scene.path("set.tar.003").exists());
+    assert!(author.path("set.tar.003").exists());
     let versions = "versions acme/demo --from bundle:set.tar";
     let listed = author.line(versions).succeeds().stdout;
     assert_eq!(listed.lines().count(), 3, "{listed}");

@@ -1,5 +1,3 @@
-use std::fs;
-
 use serde_json::Value;
 
 use super::{FROM, TO, assert_same, copy};
@@ -21,10 +19,8 @@ fn filled() -> Author {
         ("two", "1.0.0"),
     ] {
         let dist = format!("{name}-{version}");
-        PLATFORMS
-            .into_iter()
-            .fold(ReleaseFolder::new(name, version), ReleaseFolder::platform)
-            .write(&author.scene.path(&dist));
+        let folder = ReleaseFolder::new(name, version).each(&PLATFORMS);
+        folder.write(&author.path(&dist));
         let push = format!("push {dist} --provider acme/{name} --to {FROM} --key acme.asc");
         author.line(push).succeeds();
     }
@@ -32,7 +28,7 @@ fn filled() -> Author {
 }
 
 /// `TYPE VERSION STATUS` of each version of a report, and its platforms.
-fn outcomes(run: &Run) -> Vec<String> {
+pub fn outcomes(run: &Run) -> Vec<String> {
     let document = run.json();
     let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
     let outcome = |one: &Value| {
@@ -54,19 +50,15 @@ fn copy_json(author: &Author, more: impl AsRef<str>) -> Run {
 
 fn zh(author: &Author, name: &str, version: &str, platform: &str) -> String {
     let zip = format!("{name}-{version}/terraform-provider-{name}_{version}_{platform}.zip");
-    format!("zh:{}", judge::sha256(&author.scene.path(zip)))
+    format!("zh:{}", judge::sha256(&author.path(zip)))
 }
 
 /// Writes a lock file with one entry.
 fn lock(author: &Author, name: &str, version: &str, hashes: &[String]) {
-    let hashes: String = hashes
-        .iter()
-        .map(|hash| format!("    \"{hash}\",\n"))
-        .collect();
-    author.scene.write(
-        ".terraform.lock.hcl",
-        format!("provider \"{HOST}/{name}\" {{\n  version = \"{version}\"\n  hashes = [\n{hashes}  ]\n}}\n"),
-    );
+    let hashes = hashes.join("\", \"");
+    let entry = format!("  version = \"{version}\"\n  hashes = [\"{hashes}\"]\n");
+    let text = format!("provider \"{HOST}/{name}\" {{\n{entry}}}\n");
+    author.write(".terraform.lock.hcl", text);
 }
 
 const FILE: &str = r#"
@@ -89,8 +81,8 @@ const TRUST: &str =
 #[test]
 fn a_mirror_file_selects_as_it_does_for_a_mirror() {
     let author = filled();
-    author.scene.write("plans/mirror.toml", FILE);
-    author.scene.write("plans/trust.toml", TRUST);
+    author.write("plans/mirror.toml", FILE);
+    author.write("plans/trust.toml", TRUST);
     let asked = "--file plans/mirror.toml --require-pinned";
     let run = copy_json(&author, asked).succeeds();
     assert_eq!(
@@ -120,21 +112,15 @@ fn a_mirror_file_selects_as_it_does_for_a_mirror() {
 #[test]
 fn the_trust_file_of_a_mirror_file_has_to_exist() {
     let author = filled();
-    author.scene.write("plans/mirror.toml", FILE);
+    author.write("plans/mirror.toml", FILE);
     let asked = "--file plans/mirror.toml";
-    copy(&author, FROM, TO, asked)
-        .exits(1)
-        .without_result()
-        .says("error plans/trust.toml 2");
-    author.scene.write(
-        "plans/trust.toml",
-        TRUST.replace("acme.asc", "stranger.asc"),
-    );
+    let run = copy(&author, FROM, TO, asked).exits(1).without_result();
+    run.says("error plans/trust.toml 2");
+    let other = TRUST.replace("acme.asc", "stranger.asc");
+    author.write("plans/trust.toml", other);
     copy(&author, FROM, TO, asked).exits(3);
     // The command line takes precedence.
-    author
-        .scene
-        .write("trust.toml", TRUST.replace("../acme.asc", "acme.asc"));
+    author.write("trust.toml", TRUST.replace("../acme.asc", "acme.asc"));
     let more = format!("{asked} --trust trust.toml -q");
     copy(&author, FROM, TO, more).succeeds();
 }
@@ -151,20 +137,17 @@ constraints = "1.0.0"
 #[test]
 fn the_platforms_of_a_mirror_file_need_a_new_index() {
     let author = filled();
-    author.scene.write("mirror.toml", PLATFORM_FILE);
+    author.write("mirror.toml", PLATFORM_FILE);
     let asked = "--file mirror.toml";
-    copy(&author, FROM, TO, asked).succeeds().says(
-        "Warning registry.opentofu.org/acme/one 1.0.0 windows_amd64 Warning registry.opentofu.org/acme/one 1.0.0 darwin_arm64 Copied registry.opentofu.org/acme/one 1.0.0 2 signed [ACME ID] embedded Copied 1 2 0 2 [TIME]",
-    );
+    let run = copy(&author, FROM, TO, asked).succeeds();
+    run.says("Warning registry.opentofu.org/acme/one 1.0.0 windows_amd64 Warning registry.opentofu.org/acme/one 1.0.0 darwin_arm64 Copied registry.opentofu.org/acme/one 1.0.0 2 signed [ACME ID] embedded Copied 1 2 0 2 [TIME]");
     let fewer = "--file mirror.toml --rebuild-index";
-    let to = "oci-layout:fewer";
-    copy(&author, FROM, to, fewer).succeeds().says(
-        "Warning registry.opentofu.org/acme/one 1.0.0 windows_amd64 Copied registry.opentofu.org/acme/one 1.0.0 1 signed [ACME ID] embedded Copied 1 1 0 1 [TIME]",
-    );
-    assert_eq!(judge::installs(&author.scene.path("fewer")).len(), 1);
+    let run = copy(&author, FROM, "oci-layout:fewer", fewer).succeeds();
+    run.says("Warning registry.opentofu.org/acme/one 1.0.0 windows_amd64 Copied registry.opentofu.org/acme/one 1.0.0 1 signed [ACME ID] embedded Copied 1 1 0 1 [TIME]");
+    assert_eq!(judge::installs(&author.path("fewer")).len(), 1);
     // No wanted platform remains.
     let none = PLATFORM_FILE.replace("\"linux_amd64\", ", "");
-    author.scene.write("mirror.toml", none);
+    author.write("mirror.toml", none);
     for more in [asked, fewer] {
         let run = copy(&author, FROM, "oci-layout:none", more).exits(1);
         run.says("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one oci-layout:none/registry.opentofu.org/acme/one windows_amd64 darwin_arm64 linux_amd64");
@@ -181,7 +164,7 @@ fn a_table_without_a_match_fails_alone() {
         "two",
     ];
     let tables = tables.map(|text| format!("[[provider]]\naddress = \"{HOST}/{text}\"\n"));
-    author.scene.write("mirror.toml", tables.concat());
+    author.write("mirror.toml", tables.concat());
     let run = copy_json(&author, "--file mirror.toml").exits(1);
     assert_eq!(
         outcomes(&run),
@@ -202,14 +185,14 @@ fn exactly_what_is_locked_is_copied() {
     lock(&author, "one", "1.0.0", &hashes);
     // A lock file satisfies `--require-pinned`.
     let asked = "--from-lock . --require-pinned";
-    copy(&author, FROM, TO, asked).succeeds().says(
+    let run = copy(&author, FROM, TO, asked).succeeds();
+    run.says(
         "Copied registry.opentofu.org/acme/one 1.0.0 2 signed [ACME ID] lock Copied 1 2 0 2 [TIME]",
     );
-    copy(&author, FROM, TO, "--from-lock .terraform.lock.hcl")
-        .succeeds()
-        .says(
-            "Present registry.opentofu.org/acme/one 1.0.0 2 signed [ACME ID] lock Copied 2 [TIME]",
-        );
+    let again = copy(&author, FROM, TO, "--from-lock .terraform.lock.hcl").succeeds();
+    again.says(
+        "Present registry.opentofu.org/acme/one 1.0.0 2 signed [ACME ID] lock Copied 2 [TIME]",
+    );
     // It does not for versions that it does not lock.
     let more = format!("{asked} acme/one@2.0.0");
     let run = copy_json(&author, more).exits(2);
@@ -227,28 +210,28 @@ fn other_packages_than_the_locked_ones_are_refused() {
     let darwin = zh(&author, "one", "1.0.0", "darwin_arm64");
     lock(&author, "one", "1.0.0", std::slice::from_ref(&linux));
     let asked = "--from-lock .";
-    copy(&author, FROM, TO, asked).exits(3).without_result().says(&format!("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one oci-layout:other/registry.opentofu.org/acme/one darwin_arm64 expected {linux} received {darwin} /.terraform.lock.hcl"));
-    assert!(!author.scene.path("other").exists());
+    let run = copy(&author, FROM, TO, asked).exits(3).without_result();
+    run.says(&format!("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one oci-layout:other/registry.opentofu.org/acme/one darwin_arm64 expected {linux} received {darwin} /.terraform.lock.hcl"));
+    assert!(!author.path("other").exists());
     let more = "--rebuild-index --platform linux_amd64";
     copy(&author, FROM, TO, format!("{asked} {more}")).succeeds();
-    assert_eq!(judge::installs(&author.scene.path("other")).len(), 1);
+    assert_eq!(judge::installs(&author.path("other")).len(), 1);
     // The store has the locked version with other content.
     lock(&author, "one", "2.0.0", &[linux]);
     copy(&author, FROM, TO, asked).exits(3);
     lock(&author, "one", "3.0.0", &[darwin]);
     let run = copy(&author, FROM, TO, asked).exits(1);
-    run.says(
-        "error registry.opentofu.org/acme/one 3.0.0 2.0.0 1.1.0-rc.1 1.0.0 /.terraform.lock.hcl",
-    );
+    run.says(&format!(
+        "error {HOST}/one 3.0.0 2.0.0 1.1.0-rc.1 1.0.0 /.terraform.lock.hcl"
+    ));
 }
 
 #[test]
 fn an_empty_lock_file_does_not_select_everything() {
     let author = filled();
-    fs::write(author.scene.path(".terraform.lock.hcl"), "").unwrap();
-    copy(&author, FROM, TO, "--from-lock .")
-        .succeeds()
-        .without_result()
+    author.write(".terraform.lock.hcl", "");
+    let run = copy(&author, FROM, TO, "--from-lock .").succeeds();
+    run.without_result()
         .says("Warning /.terraform.lock.hcl Copied [TIME]");
-    assert!(!author.scene.path("other").exists());
+    assert!(!author.path("other").exists());
 }

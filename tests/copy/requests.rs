@@ -1,5 +1,6 @@
-use super::{NAME, PROVIDER, at, between, blobs, copy_demo, exported, filled};
+use super::{NAME, PLAIN, PROVIDER, at, between, blobs, copy_demo, exported, filled};
 use crate::support::author::Author;
+use crate::support::dice::Dice;
 use crate::support::judge;
 use crate::support::layout_of_registry::{export, import};
 use crate::support::registry::{Fault, Registry, matching};
@@ -8,19 +9,16 @@ use crate::support::scene::Run;
 
 /// An author whose release is in `store`, with one package that is larger than one read from the network.
 fn pushed() -> Author {
-    let author = Author::new();
-    let noise = crate::registry::noise(300 << 10);
-    ReleaseFolder::new("demo", "1.0.0")
-        .platform("darwin_arm64")
-        .package("linux_amd64", &[("terraform-provider-demo_v1.0.0", &noise)])
-        .write(&author.scene.path("dist"));
+    let noise = Dice::new(1).noise(300 << 10);
+    let folder = ReleaseFolder::new("demo", "1.0.0").platform("darwin_arm64");
+    let files = [("terraform-provider-demo_v1.0.0", &noise[..])];
+    let author = Author::of(folder.package("linux_amd64", &files));
     author.push("").succeeds();
     author
 }
 
 fn digest_of(author: &Author, platform: &str) -> String {
-    let name = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
-    format!("sha256:{}", judge::sha256(&author.scene.path(name)))
+    format!("sha256:{}", author.zip_hex(platform))
 }
 
 /// The list of tags, and the index of each version; of the first one, whether the registry lists what is attached.
@@ -31,15 +29,10 @@ fn a_copy_with_nothing_to_do_sends_few_requests() {
     let run = copy_demo(&author, &at(&from), &at(&to), "").succeeds();
     run.says("Present registry.opentofu.org/acme/demo 1.0.0 Copied 2 [TIME]");
     let sent = |registry: &Registry| {
+        let place = |path: &str| path.trim_start_matches("/v2/acme/demo/").to_owned();
         let seen = registry.seen().into_iter();
-        seen.map(|seen| {
-            format!(
-                "{} {}",
-                seen.method,
-                seen.path.trim_start_matches("/v2/acme/demo/")
-            )
-        })
-        .collect::<Vec<_>>()
+        let lines = seen.map(|seen| format!("{} {}", seen.method, place(&seen.path)));
+        lines.collect::<Vec<_>>()
     };
     let [list, index, referrers] = &sent(&from)[..] else {
         panic!("{:?}", sent(&from));
@@ -88,7 +81,7 @@ fn wrong_bytes_are_not_copied() {
     from.always(matching("GET", &zip), Fault::wrong_bytes());
     let run = copy_demo(&author, &at(&from), &at(&to), "").exits(3);
     let run = between(run, from.host(), to.host()).without_result();
-    run.says(&format!("error {PROVIDER} 1.0.0 linux_amd64 [FROM]/{NAME} [TO]/{NAME} {zip} expected {zip} received sha256:f914b7a188efab02eadc0b59787ae7abda5d2e3eedbfdc220e9f8fef136e0625"
+    run.says(&format!("error {PROVIDER} 1.0.0 linux_amd64 [FROM]/{NAME} [TO]/{NAME} {zip} expected {zip} received sha256:5400a6c7402d5989448bfff94f251a1283c3427fba5cec411abfa0e582e797ba"
     ));
     assert_eq!(to.tags(NAME), []);
     assert_eq!(from.count(matching("GET", &zip)), 1);
@@ -162,17 +155,14 @@ fn the_next_run_finishes_an_interrupted_copy() {
 fn a_version_pushed_during_the_copy_is_merged_into() {
     let author = pushed();
     let (from, to) = (filled(&author), Registry::plain());
-    let rival = Author::of(
-        ReleaseFolder::new("demo", "1.0.0")
-            .platform("darwin_arm64")
-            .platform("windows_amd64"),
-    );
+    let folder = ReleaseFolder::new("demo", "1.0.0");
+    let rival = Author::of(folder.each(&["darwin_arm64", "windows_amd64"]));
     rival.push("--platform darwin_arm64").succeeds();
     let listed = matching("GET", "/tags/list");
     to.fault(1, listed, Fault::body(r#"{"name":"acme/demo","tags":[]}"#));
     import(&rival.repository(""), &to, NAME);
     copy_demo(&author, &at(&from), &at(&to), "").succeeds();
-    let directory = author.scene.path("merged");
+    let directory = author.path("merged");
     export(&to, NAME, &directory);
     assert_eq!(judge::installs(&directory).len(), 2);
     let from = directory.display();
@@ -184,14 +174,12 @@ fn a_version_pushed_during_the_copy_is_merged_into() {
 #[test]
 fn a_replacement_restores_what_a_registry_lost_and_reports_what_it_damaged() {
     let author = pushed();
-    let sums = author
-        .scene
-        .path("dist/terraform-provider-demo_1.0.0_SHA256SUMS");
+    let sums = author.path("dist/terraform-provider-demo_1.0.0_SHA256SUMS");
     let sums = format!("sha256:{}", judge::sha256(&sums));
     restores_and_reports(&author, &digest_of(&author, "linux_amd64"), "package");
     let to = restores_and_reports(&author, &sums, "evidence");
     let from = at(&to);
-    let inspect = format!("inspect {PROVIDER} --plain-http 127.0.0.1 --from {from}");
+    let inspect = format!("inspect {PROVIDER} {PLAIN} --from {from}");
     let run = author.line(inspect).exits(3);
     run.says(&format!("error {PROVIDER} 1.0.0 {sums}"));
 }
@@ -215,26 +203,18 @@ fn a_replacement_reports_a_damaged_manifest_of_a_registry() {
         }
         let run = copy_demo(&author, &at(&from), &at(&to), "--existing replace");
         run.exits(3).without_result();
-        let more = "--plain-http 127.0.0.1 --existing replace";
+        let more = format!("{PLAIN} --existing replace");
         let run = author.push_to(&at(&to), more).exits(3).without_result();
-        let damaged = format!("sha256:{digest} ");
-        assert!(run.stderr.contains(&damaged), "{tag}: {}", run.stderr);
+        run.tells(format!("sha256:{digest} "));
     }
 }
 
 #[track_caller]
 fn restores_and_reports(author: &Author, blob: &str, what: &str) -> Registry {
-    let (from, to) = (filled(author), filled(author));
+    let (source, to) = (filled(author), filled(author));
     let replace = "--existing replace";
-    let copies = |more: &str| {
-        let run = copy_demo(author, &at(&from), &at(&to), more);
-        between(run, from.host(), to.host())
-    };
-    let pushes = || {
-        let more = format!("--plain-http 127.0.0.1 {replace}");
-        let run = author.push_to(&at(&to), more);
-        between(run, from.host(), to.host())
-    };
+    let copies = |more: &str| copy_demo(author, &at(&source), &at(&to), more);
+    let pushes = || author.push_to(&at(&to), format!("{PLAIN} {replace}"));
     let both: [(&str, &dyn Fn() -> Run); 2] =
         [("[FROM]/acme/demo", &|| copies(replace)), ("", &pushes)];
     for (_, restores) in both {
@@ -248,9 +228,10 @@ fn restores_and_reports(author: &Author, blob: &str, what: &str) -> Registry {
     to.repository(NAME, |held| held.blobs.remove(blob));
     copies(replace).exits(3);
     for (from, reports) in both {
-        reports().exits(3).without_result().says(&format!(
-            "error {PROVIDER} 1.0.0 [TO]/{NAME} {from} {what} {blob} expected {blob} received"
-        ));
+        let run = between(reports(), source.host(), to.host()).exits(3);
+        let facts = format!("{from} {what} {blob} expected {blob} received");
+        let says = format!("error {PROVIDER} 1.0.0 [TO]/{NAME} {facts}");
+        run.without_result().says(&says);
     }
     to
 }

@@ -1,10 +1,9 @@
 use std::fs;
 
-use serde_json::Value;
-
+use super::requested::outcomes;
 use super::{FROM, TO, assert_same, copy, copy_demo};
 use crate::support::author::Author;
-use crate::support::judge;
+use crate::support::layout::blob;
 use crate::support::release::ReleaseFolder;
 use crate::support::testdata;
 
@@ -27,17 +26,8 @@ fn filled() -> Author {
 /// `TYPE VERSION` of each that was copied.
 fn copied(author: &Author, more: &str) -> Vec<String> {
     let run = copy(author, FROM, TO, format!("{more} --format json")).succeeds();
-    let document = run.json();
-    let providers = document["providers"].as_array().unwrap();
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    providers
-        .iter()
-        .map(|one| {
-            let provider = text(&one["provider"]);
-            let (_, name) = provider.rsplit_once('/').unwrap();
-            format!("{name} {}", text(&one["version"]))
-        })
-        .collect()
+    let two_words = |line: String| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    outcomes(&run).into_iter().map(two_words).collect()
 }
 
 #[test]
@@ -59,56 +49,40 @@ fn an_address_selects_all_of_its_versions() {
 #[test]
 fn constraints_narrow_and_admit_pre_releases_only_by_name() {
     let author = filled();
-    assert_eq!(
-        copied(&author, "acme/one@>=1.0"),
-        ["one 1.0.0", "one 2.0.0"]
-    );
+    let both = ["one 1.0.0", "one 2.0.0"];
+    assert_eq!(copied(&author, "acme/one@>=1.0"), both);
     assert_eq!(copied(&author, "acme/one@<2.0"), ["one 1.0.0"]);
     assert_eq!(copied(&author, "acme/one@1.1.0-rc.1"), ["one 1.1.0-rc.1"]);
     let run = copy(&author, FROM, TO, "acme/one@>=3.0").exits(1);
-    run.without_result()
-        .says("error registry.opentofu.org/acme/one >=3.0 2.0.0 1.1.0-rc.1 1.0.0");
+    let says = "error registry.opentofu.org/acme/one >=3.0 2.0.0 1.1.0-rc.1 1.0.0";
+    run.without_result().says(says);
 }
 
 #[test]
 fn one_failure_does_not_stop_the_others_and_the_gravest_sets_the_exit_code() {
     let author = filled();
-    let zip = "terraform-provider-one_2.0.0_linux_amd64.zip";
     let release = ReleaseFolder::new("one", "2.0.0").platform("linux_amd64");
-    release.write(&author.scene.path("again"));
-    let hex = judge::sha256(&author.scene.path("again").join(zip));
-    let path = format!("store/registry.opentofu.org/acme/one/blobs/sha256/{hex}");
-    let mut bytes = fs::read(author.scene.path(&path)).unwrap();
-    bytes[40] ^= 1;
-    fs::write(author.scene.path(&path), bytes).unwrap();
+    let mut zip = release.build().zips.remove(0).1.bytes;
+    let blob = blob(&author.path("store/registry.opentofu.org/acme/one"), &zip);
+    zip[40] ^= 1;
+    fs::write(blob, zip).unwrap();
     let asked = "acme/none acme/one acme/two";
     let run = copy(&author, FROM, TO, asked).exits(3);
     assert_eq!(run.stdout.lines().count(), 3, "{}", run.stdout);
     run.says("error registry.opentofu.org/acme/none error registry.opentofu.org/acme/one 2.0.0 linux_amd64 oci-layout:store/registry.opentofu.org/acme/one oci-layout:other/registry.opentofu.org/acme/one sha256:9a6bbfe9e50de4fcac99e350bd8378c8296419e940d41117899bbf10b298d058 expected sha256:9a6bbfe9e50de4fcac99e350bd8378c8296419e940d41117899bbf10b298d058 received sha256:4a51571b886922872dde8faccbab4e46aa167ab62ee876efc0d41f15cf55c922");
-    let document = copy(&author, FROM, TO, format!("{asked} --format json"));
-    let document = document.exits(3).json();
-    let providers = document["providers"].as_array().unwrap();
-    let summary: Vec<_> = providers
-        .iter()
-        .map(|one| {
-            let category = one["error"]["category"].as_str();
-            (
-                one["version"].as_str(),
-                one["status"].as_str().unwrap(),
-                category,
-            )
-        })
-        .collect();
-    assert_eq!(
-        summary,
-        [
-            (Some("1.0.0"), "present", None),
-            (Some("1.1.0-rc.1"), "present", None),
-            (Some("1.0.0"), "present", None),
-            (None, "failed", Some("not_found")),
-            (Some("2.0.0"), "failed", Some("untrusted")),
-        ]
-    );
+    let run = copy(&author, FROM, TO, format!("{asked} --format json")).exits(3);
+    let expected = [
+        "one 1.0.0 present linux_amd64",
+        "one 1.1.0-rc.1 present linux_amd64",
+        "two 1.0.0 present linux_amd64",
+        "none none failed",
+        "one 2.0.0 failed",
+    ];
+    assert_eq!(outcomes(&run), expected);
+    let document = run.json();
+    for (number, category) in [(3, "not_found"), (4, "untrusted")] {
+        assert_eq!(document["providers"][number]["error"]["category"], category);
+    }
 }
 
 #[test]
@@ -118,8 +92,7 @@ fn the_document_is_that_of_a_push() {
     let document = run.json();
     let digest = format!("sha256:{}", author.tagged("1.0.0").unwrap());
     let package = |platform: &str, size: u64| {
-        let name = format!("dist/terraform-provider-demo_1.0.0_{platform}.zip");
-        let zh = format!("zh:{}", judge::sha256(&author.scene.path(name)));
+        let zh = format!("zh:{}", author.zip_hex(platform));
         serde_json::json!({"platform": platform, "status": "mounted", "size": size, "zh": zh})
     };
     assert_eq!(

@@ -2,15 +2,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::sync::Barrier;
 
 use super::{FROM, NAME, at, between, copy, copy_demo, filled};
-use crate::support::author::{Author, two_platforms};
+use crate::support::author::Author;
 use crate::support::judge;
 use crate::support::layout_of_registry::{export, import};
 use crate::support::registry::{Access, Fault, Personality, Registry, Seen, Setup, matching};
-use crate::support::scene::Run;
+use crate::support::release::ReleaseFolder;
 
 /// Pushes both platforms of `dist` into a store.
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
@@ -18,13 +17,13 @@ const ROUNDS: usize = 5;
 
 /// `store` has both platforms, and each platform has a store of its own, all with the same evidence.
 fn pushed() -> Author {
-    let author = Author::of(two_platforms());
-    author.push("").succeeds();
-    let push = "push dist --provider acme/demo --key acme.asc";
+    let author = Author::pushed();
     for platform in PLATFORMS {
-        let to = format!("oci-layout:{platform}");
-        let one = format!("--platform {platform} --to {to}");
-        author.line(format!("{push} {one}")).succeeds();
+        let (to, one) = (
+            format!("oci-layout:{platform}"),
+            format!("--platform {platform}"),
+        );
+        author.push_to(&to, one).succeeds();
     }
     author
 }
@@ -32,10 +31,6 @@ fn pushed() -> Author {
 /// A registry whose list of media types lacks evidence.
 fn without_evidence() -> Registry {
     Setup::of(Personality::Gitlab).access(Access::Open).start()
-}
-
-fn document(run: Run) -> Value {
-    serde_json::from_str(&run.succeeds().stdout).unwrap()
 }
 
 #[test]
@@ -50,7 +45,9 @@ fn a_registry_that_refuses_evidence_gets_the_version_without_it() {
     // The evidence manifest is offered again, without its documents. The version is complete.
     to.forget();
     let json = "--format json";
-    let again = document(copy_demo(&author, &at(&from), &at(&to), json));
+    let again = copy_demo(&author, &at(&from), &at(&to), json)
+        .succeeds()
+        .json();
     assert_eq!(again["providers"][0]["status"], "present");
     assert_eq!(to.count(matching("POST", "/uploads/")), 0);
 }
@@ -59,7 +56,7 @@ fn a_registry_that_refuses_evidence_gets_the_version_without_it() {
 #[test]
 fn a_registry_refuses_evidence_once_in_a_run() {
     let author = pushed();
-    let release = crate::support::release::ReleaseFolder::new("demo", "2.0.0");
+    let release = ReleaseFolder::new("demo", "2.0.0");
     author.releases(release.platform("linux_amd64"));
     author.push("").succeeds();
     let to = without_evidence();
@@ -77,9 +74,7 @@ fn appearing(author: &Author, after: usize) -> Registry {
         let empty = Fault::body(r#"{"name":"acme/demo","tags":[]}"#);
         to.fault(nth, matching("GET", "/tags/list"), empty);
     }
-    let layout = author
-        .scene
-        .path("darwin_arm64/registry.opentofu.org/acme/demo");
+    let layout = author.path("darwin_arm64/registry.opentofu.org/acme/demo");
     import(&layout, &to, NAME);
     to
 }
@@ -90,7 +85,9 @@ fn blobs_uploaded_before_a_conflict_are_counted() {
     let author = pushed();
     let (from, to) = (filled(&author), appearing(&author, 1));
     let json = "--format json";
-    let run = document(copy_demo(&author, &at(&from), &at(&to), json));
+    let run = copy_demo(&author, &at(&from), &at(&to), json)
+        .succeeds()
+        .json();
     let provider = &run["providers"][0];
     assert_eq!(provider["status"], "updated");
     assert_eq!(provider["packages"][1]["platform"], "linux_amd64");
@@ -146,7 +143,7 @@ fn concurrent_copies_into_one_repository_of_a_registry() {
         at_once(&author, &at(&to));
         assert_eq!(to.platforms(NAME, "1.0.0"), PLATFORMS, "round {round}");
         assert!(to.count(moves_the_tag) >= 3, "round {round}");
-        let directory = author.scene.path(format!("exported-{round}"));
+        let directory = author.path(format!("exported-{round}"));
         export(&to, NAME, &directory);
         assert_eq!(judge::installs(&directory).len(), 2);
     }
@@ -157,7 +154,7 @@ fn concurrent_copies_into_one_layout() {
     let author = pushed();
     for round in 0..ROUNDS {
         at_once(&author, &format!("oci-layout:other-{round}"));
-        let other = author.scene.path(format!("other-{round}"));
+        let other = author.path(format!("other-{round}"));
         assert_eq!(judge::installs(&other).len(), 2, "round {round}");
     }
 }
