@@ -11,10 +11,7 @@ use crate::support::zipfile;
 fn names_may_spell_the_version_with_a_v() {
     let author = Author::of(two_platforms().v_in_names());
     author.push("").succeeds();
-    assert_eq!(
-        author.installs(),
-        installed("1.0.0", &["darwin_arm64", "linux_amd64"])
-    );
+    assert_eq!(author.installs().len(), 2);
     let manifest = author.described(&author.document("1.0.0")["manifests"][1]);
     let manifest = fs::read_to_string(manifest).unwrap();
     let name = "terraform-provider-demo_v1.0.0_linux_amd64.zip";
@@ -25,14 +22,9 @@ fn names_may_spell_the_version_with_a_v() {
 #[test]
 fn other_files_in_the_folder_are_ignored() {
     let author = Author::with_release();
-    for name in [
-        "artifacts.json",
-        "config.yaml",
-        "demo_1.0.0_sources.zip",
-        "linux_amd64_v1/terraform-provider-demo",
-        "terraform-provider-demo",
-    ] {
-        author.scene.write(format!("dist/{name}"), "x");
+    let names = "artifacts.json config.yaml demo_1.0.0_sources.zip linux_amd64_v1/terraform-provider-demo terraform-provider-demo";
+    for name in names.split(' ') {
+        author.write(format!("dist/{name}"), "x");
     }
     author.push("").succeeds();
     assert_eq!(author.installs().len(), 2);
@@ -50,11 +42,9 @@ fn a_zip_that_the_document_does_not_list_is_refused() {
 
 #[test]
 fn a_zip_with_directory_entries_is_noted() {
-    let author = Author::new();
     let files: &[(&str, &[u8])] = &[("docs/", b""), ("terraform-provider-demo_v1.0.0", b"x")];
-    ReleaseFolder::new("demo", "1.0.0")
-        .package("linux_amd64", files)
-        .write(&author.scene.path("dist"));
+    let folder = ReleaseFolder::new("demo", "1.0.0");
+    let author = Author::of(folder.package("linux_amd64", files));
     let run = author.push("").succeeds();
     run.says("Copied registry.opentofu.org/acme/demo 1.0.0 1 247 signed [ACME ID] pinned Pushed 1 1 247 [TIME]");
     author.installs();
@@ -70,18 +60,15 @@ fn a_zip_whose_executable_cannot_be_executed_is_a_warning() {
         (20, 0, "darwin_arm64", true),
         (20, 0, "windows_amd64", false),
     ] {
-        let author = Author::new();
         let executable = zipfile::File {
             made_by,
             attributes,
             ..zipfile::file(zipfile::EXECUTABLE, b"x")
         };
-        ReleaseFolder::new("demo", "1.0.0")
-            .zip(platform, &zipfile::zip([executable]))
-            .write(&author.scene.path("dist"));
-        let warning = format!(
-            "Warning registry.opentofu.org/acme/demo 1.0.0 {platform} terraform-provider-demo_v1.0.0"
-        );
+        let folder = ReleaseFolder::new("demo", "1.0.0");
+        let author = Author::of(folder.zip(platform, &zipfile::zip([executable])));
+        let facts = format!("acme/demo 1.0.0 {platform} terraform-provider-demo_v1.0.0");
+        let warning = format!("Warning registry.opentofu.org/{facts}");
         let run = author.push("").succeeds();
         run.says(if warns { &warning } else { "Copied" });
     }

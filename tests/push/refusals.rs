@@ -24,10 +24,8 @@ fn one_valid_signature_of_several_is_enough() {
     let author = Author::with_mistake(Mistake::SignatureByStranger);
     let other = Author::with_release();
     let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS";
-    let good = fs::read(other.scene.path(format!("{signature}.sig"))).unwrap();
-    author
-        .scene
-        .write(format!("{signature}.72D7468F.sig"), &good);
+    let good = fs::read(other.path(format!("{signature}.sig"))).unwrap();
+    author.write(format!("{signature}.72D7468F.sig"), &good);
     author.push("").succeeds();
     author.installs();
     let layers = author.document("evidence-1.0.0")["layers"].clone();
@@ -51,29 +49,26 @@ fn the_checksum_document_is_not_used_before_it_is_verified() {
 fn a_revocation_in_a_separate_block_is_found() {
     let signer = Signer::revoked();
     let [key, revocation] = Signer::revocation_apart(&signer.public_armored());
+    let other = Signer::stranger().public_armored();
     for (keys, code) in [
         (key.clone(), 0),
         (format!("{key}{revocation}"), 3),
         (format!("{revocation}\n{key}"), 3),
         // A revocation of another key has no effect.
-        (
-            format!("{}{revocation}", Signer::stranger().public_armored()),
-            3,
-        ),
+        (format!("{other}{revocation}"), 3),
     ] {
         let author = Author::of(two_platforms().signed_by(signer));
-        author.scene.write("keys.asc", &keys);
+        author.write("keys.asc", &keys);
         let run = author.push_unsigned("--key keys.asc").exits(code);
         let is_revoked = code == 3 && keys.contains(&key);
-        assert_eq!(
-            run.stderr.contains("revoked key"),
-            is_revoked,
-            "{}",
-            run.stderr
-        );
-        assert_eq!(author.scene.path("store").exists(), code == 0);
+        let says_so = run.stderr.contains("revoked key");
+        assert_eq!(says_so, is_revoked, "{}", run.stderr);
+        assert_eq!(author.path("store").exists(), code == 0);
     }
 }
+
+const REFUSED: &str =
+    "error registry.opentofu.org/acme/demo 1.0.0 terraform-provider-demo_1.0.0_SHA256SUMS.sig";
 
 /// All copies of a key are combined, and one of them has its owner's latest statement.
 #[test]
@@ -81,26 +76,19 @@ fn a_subkey_that_may_no_longer_sign_is_refused_in_every_copy_of_its_key() {
     let signer = Signer::retired();
     let (before, after) = (signer.public_armored(), signer.armored_without_signing());
     let author = Author::of(two_platforms().signed_by(signer));
-    author.scene.write("before.asc", &before);
-    author.scene.write("after.asc", &after);
-    author.scene.write("both.asc", format!("{before}{after}"));
+    author.write("before.asc", &before);
+    author.write("after.asc", &after);
+    author.write("both.asc", format!("{before}{after}"));
     for keys in ["after.asc", "both.asc"] {
         let run = author.push_unsigned(format!("--key {keys}")).exits(3);
-        run.says(&format!("error registry.opentofu.org/acme/demo 1.0.0 terraform-provider-demo_1.0.0_SHA256SUMS.sig {}",
-            signer.fingerprint()
-        ));
-        assert!(!author.scene.path("store").exists());
+        run.says(&format!("{REFUSED} {}", signer.fingerprint()));
+        assert!(!author.path("store").exists());
     }
     author.push_unsigned("--key before.asc").succeeds();
     // The evidence has the key without the later change.
-    let address = "registry.opentofu.org/acme/demo@1.0.0";
+    let inspect = "inspect acme/demo@1.0.0 --from oci-layout:store --require-pinned";
     for (key, code) in [("before.asc", 0), ("after.asc", 3)] {
-        let pinned = format!("--key {key} --require-pinned");
-        author
-            .line(format!(
-                "inspect {address} --from oci-layout:store {pinned}"
-            ))
-            .exits(code);
+        author.line(format!("{inspect} --key {key}")).exits(code);
     }
 }
 
@@ -111,15 +99,15 @@ fn a_revocation_behind_many_certifications_is_found() {
     let revoked = Signer::stranger().certified(&signer.public_armored(), 300);
     let [good, _revocation] = Signer::revocation_apart(&revoked);
     let author = Author::of(two_platforms().signed_by(signer));
-    author.scene.write("good.asc", &good);
-    author.scene.write("both.asc", format!("{good}{revoked}"));
+    author.write("good.asc", &good);
+    author.write("both.asc", format!("{good}{revoked}"));
     author.push_unsigned("--key good.asc --dry-run").succeeds();
     let run = author.push_unsigned("--key both.asc").exits(3);
-    run.says(&format!("error registry.opentofu.org/acme/demo 1.0.0 terraform-provider-demo_1.0.0_SHA256SUMS.sig {}", signer.fingerprint()));
+    run.says(&format!("{REFUSED} {}", signer.fingerprint()));
     author.push_unsigned("--key good.asc").succeeds();
     let from = "--from oci-layout:store --key both.asc";
     let run = author.line(format!("inspect acme/demo@1.0.0 {from}"));
-    assert!(run.exits(3).stderr.contains("revoked"));
+    run.exits(3).tells("revoked");
 }
 
 /// Who can make links in a store could have files written and removed elsewhere.
@@ -131,24 +119,21 @@ fn nothing_is_written_or_removed_where_a_link_in_the_store_leads() {
     for at in 0..parts.len() {
         let author = Author::with_release();
         // What a sweep of unfinished files would remove, wherever the link leads.
-        author.scene.write("victim/.tfoci-tmp-x/file", "kept");
-        author.scene.write("victim/sha256/.tfoci-tmp-x", "kept");
-        let above = parts[..at]
-            .iter()
-            .fold("store".to_owned(), |path, part| path + "/" + part);
-        fs::create_dir_all(author.scene.path(&above)).unwrap();
+        author.write("victim/.tfoci-tmp-x/file", "kept");
+        author.write("victim/sha256/.tfoci-tmp-x", "kept");
+        let above = [&["store"], &parts[..at]].concat().join("/");
+        fs::create_dir_all(author.path(&above)).unwrap();
         let link = format!("{above}/{}", parts[at]);
-        symlink(author.scene.path("victim"), author.scene.path(&link)).unwrap();
-        author.untouched(|| {
-            author.push("").exits(1).without_result().says(&format!(
-                "error registry.opentofu.org/acme/demo 1.0.0 {link}"
-            ))
-        });
+        symlink(author.path("victim"), author.path(&link)).unwrap();
+        let run = author.untouched(|| author.push("").exits(1).without_result());
+        run.says(&format!(
+            "error registry.opentofu.org/acme/demo 1.0.0 {link}"
+        ));
     }
     // The store itself may be a link.
     let author = Author::with_release();
-    fs::create_dir(author.scene.path("elsewhere")).unwrap();
-    symlink("elsewhere", author.scene.path("store")).unwrap();
+    fs::create_dir(author.path("elsewhere")).unwrap();
+    symlink("elsewhere", author.path("store")).unwrap();
     author.push("").succeeds();
     assert_eq!(author.installs().len(), 2);
 }

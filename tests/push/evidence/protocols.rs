@@ -4,6 +4,8 @@ use serde_json::Value;
 
 use crate::support::author::{Author, two_platforms};
 
+const COPIED: &str = "Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]";
+
 fn protocols(author: &Author) -> Value {
     author.document("evidence-1.0.0")["annotations"]["org.tfoci.protocols"].clone()
 }
@@ -20,9 +22,9 @@ fn an_unlisted_manifest_is_used_with_a_note_and_a_missing_one_means_protocol_5()
     ] {
         let author = Author::of(two_platforms().protocols(&[]));
         let manifest = r#"{"version":1,"metadata":{"protocol_versions":["6.0"]}}"#;
-        author.scene.write(format!("dist/{name}"), manifest);
+        author.write(format!("dist/{name}"), manifest);
         let run = author.push("").succeeds();
-        run.says("Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]");
+        run.says(COPIED);
         assert_eq!(protocols(&author), "6.0");
         author.installs();
     }
@@ -34,8 +36,8 @@ fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
     const NAME: &str = "dist/terraform-provider-demo_1.0.0_manifest.json";
     let released = || {
         let author = Author::of(two_platforms().protocols(&["6.0"]));
-        let manifest = fs::read_to_string(author.scene.path(NAME)).unwrap();
-        fs::remove_file(author.scene.path(NAME)).unwrap();
+        let manifest = fs::read_to_string(author.path(NAME)).unwrap();
+        fs::remove_file(author.path(NAME)).unwrap();
         (author, manifest)
     };
     for place in [
@@ -43,23 +45,21 @@ fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
         "dist/terraform-registry-manifest.json",
     ] {
         let (author, manifest) = released();
-        author.scene.write(place, manifest);
+        author.write(place, manifest);
         let run = author.push("").succeeds();
-        run.says(
-            "Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]",
-        );
+        run.says(COPIED);
         assert_eq!(protocols(&author), "6.0");
     }
-    for other in [
-        None,
-        Some(r#"{"version":1,"metadata":{"protocol_versions":["4.0"]}}"#),
-    ] {
+    let another = r#"{"version":1,"metadata":{"protocol_versions":["4.0"]}}"#;
+    for other in [None, Some(another)] {
         let (author, _) = released();
         if let Some(text) = other {
-            author.scene.write("terraform-registry-manifest.json", text);
+            author.write("terraform-registry-manifest.json", text);
         }
         let run = author.push("").succeeds();
-        run.says("Warning registry.opentofu.org/acme/demo 1.0.0 5.0 Copied registry.opentofu.org/acme/demo 1.0.0 2 813 signed [ACME ID] pinned Pushed 1 2 813 [TIME]");
+        run.says(&format!(
+            "Warning registry.opentofu.org/acme/demo 1.0.0 5.0 {COPIED}"
+        ));
         assert_eq!(protocols(&author), "5.0");
     }
 }
