@@ -4,6 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::support::author::Author;
+use crate::support::dice::Dice;
+use crate::support::judge;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
 use crate::support::tar::Tar;
@@ -19,6 +21,7 @@ mod read;
 /// Writing, after a kill too.
 mod write;
 
+const STORE: &str = "oci-layout:store";
 const HOST: &str = "registry.opentofu.org";
 const LINUX: &str = "linux_amd64";
 const DARWIN: &str = "darwin_arm64";
@@ -36,17 +39,16 @@ fn filled() -> Author {
 fn push(author: &Author, name: &str, version: &str, size: usize) {
     let executable = format!("terraform-provider-{name}_v{version}");
     let mut release = ReleaseFolder::new(name, version);
+    let seed = executable.bytes().map(u64::from);
+    let mut dice = Dice::new(seed.fold(0, |sum: u64, byte| sum.rotate_left(5) ^ byte));
     for platform in [LINUX, DARWIN] {
-        let seed = format!("{name}{version}{platform}");
-        let bytes = noise(&seed, size);
-        release = release.package(platform, &[(&executable, &bytes)]);
+        release = release.package(platform, &[(&executable, &dice.noise(size))]);
     }
     let folder = format!("dist-{name}-{version}");
-    release.write(&author.scene.path(&folder));
-    let provider = format!("acme/{name}@{version}");
-    let arguments = format!("push {folder} --provider {provider} --key acme.asc");
-    let to = "--to oci-layout:store";
-    author.line(format!("{arguments} {to}")).succeeds();
+    release.write(&author.path(&folder));
+    let push = format!("push {folder} --provider acme/{name}@{version}");
+    let to = "--key acme.asc --to oci-layout:store";
+    author.line(format!("{push} {to}")).succeeds();
 }
 
 /// Pushes the packages of `demo` 1.0.0 under the address of another host.
@@ -56,41 +58,48 @@ fn push_elsewhere(author: &Author) {
     author.line(format!("{other} {to}")).succeeds();
 }
 
-/// Bytes that do not compress.
-fn noise(seed: &str, size: usize) -> Vec<u8> {
-    let mut state = seed.bytes().fold(1_u64, |sum, byte| {
-        sum.wrapping_mul(31).wrapping_add(u64::from(byte))
-    }) | 1;
-    let next = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    (0..size).map(next).collect()
-}
-
-/// `tfoci copy --from … --to …` with further arguments.
-fn copy(author: &Author, from: &str, to: &str, more: &[&str]) -> Run {
-    author.line(format!("copy --from {from} --to {to} {}", more.join(" ")))
+/// `tfoci copy --from … --to …` with two addresses and further arguments.
+fn copy(author: &Author, arguments: impl AsRef<str>) -> Run {
+    let (from, rest) = arguments.as_ref().split_once(' ').unwrap();
+    author.line(format!("copy --from {from} --to {rest}"))
 }
 
 /// Copies the store into a bundle. Returns its path.
-fn bundled(author: &Author, name: &str, more: &[&str]) -> PathBuf {
-    copy(author, "oci-layout:store", &format!("bundle:{name}"), more).succeeds();
-    author.scene.path(name)
+fn bundled(author: &Author, name: &str, more: &str) -> PathBuf {
+    copy(author, format!("{STORE} bundle:{name} {more}")).succeeds();
+    author.path(name)
+}
+
+/// Asserts that a store verifies.
+#[track_caller]
+fn verifies(author: &Author, from: &str) {
+    let verify = format!("verify --from {from} --key acme.asc");
+    author.line(verify).succeeds();
+}
+
+/// The bytes of a bundle.
+fn read(author: &Author, name: &str) -> Vec<u8> {
+    fs::read(author.path(name)).unwrap()
 }
 
 /// The members of a bundle.
 fn members(author: &Author, name: &str) -> Tar {
-    Tar::read(&fs::read(author.scene.path(name)).unwrap())
+    Tar::read(&read(author, name))
+}
+
+/// A bundle with another text in one of its lists.
+fn with(tar: &Tar, place: usize, from: &str, to: &str) -> Tar {
+    let mut changed = tar.clone();
+    let text = String::from_utf8(tar.0[place].bytes.clone()).unwrap();
+    assert!(text.contains(from), "{from}");
+    changed.0[place].bytes = text.replacen(from, to, 1).into_bytes();
+    changed
 }
 
 /// The digests of the packages in the author's release folders, in hex.
 fn zips(author: &Author, folder: &str) -> Vec<String> {
-    let entries = fs::read_dir(author.scene.path(folder)).unwrap();
+    let entries = fs::read_dir(author.path(folder)).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let zips = paths.filter(|path| path.extension().is_some_and(|end| end == "zip"));
-    zips.map(|path| crate::support::judge::sha256(&path))
-        .collect()
+    zips.map(|path| judge::sha256(&path)).collect()
 }

@@ -1,39 +1,40 @@
 use std::fs;
 
-use super::{bundled, copy, filled, members, push, push_elsewhere, zips};
+use super::{bundled, copy, filled, members, push, push_elsewhere, verifies, zips};
 use crate::support::author::Author;
 use crate::support::judge;
 
 /// The near side has three versions, and the far side one of them.
 fn sides() -> Author {
     let author = filled();
-    copy(
-        &author,
-        "oci-layout:store",
-        "oci-layout:far",
-        &["acme/demo@1.0.0"],
-    )
-    .succeeds();
+    copy(&author, "oci-layout:store oci-layout:far acme/demo@1.0.0").succeeds();
     author
+}
+
+const DELTA_TO_FAR: &str = "bundle:delta.tar oci-layout:far";
+
+/// The number of packages that a bundle states.
+fn packages(author: &Author, name: &str) -> serde_json::Value {
+    members(author, name).json("tfoci-bundle.json")["members"][2].clone()
 }
 
 /// What `tfoci have` prints of a store, in a file.
 fn have(author: &Author, store: &str) -> String {
-    let list = author.tfoci(&["have", "--from", store]).succeeds().stdout;
-    author.scene.write("have.json", &list);
-    list
+    let run = author.line(format!("have --from {store}")).succeeds();
+    author.write("have.json", &run.stdout);
+    run.stdout
 }
 
 #[test]
 fn a_delta_has_everything_but_what_the_far_side_has() {
     let author = sides();
     have(&author, "oci-layout:far");
-    bundled(&author, "delta.tar", &["--base", "have.json"]);
+    bundled(&author, "delta.tar", "--base have.json");
     let tar = members(&author, "delta.tar");
     tar.assert_sound();
     let contents = tar.json("tfoci-bundle.json");
     assert_eq!(contents["versions"].as_array().unwrap().len(), 3);
-    let list = judge::sha256(&author.scene.path("have.json"));
+    let list = judge::sha256(&author.path("have.json"));
     assert_eq!(contents["base"]["digest"], format!("sha256:{list}"));
     for hex in zips(&author, "dist-demo-1.0.0") {
         assert!(!tar.has(&hex));
@@ -43,55 +44,40 @@ fn a_delta_has_everything_but_what_the_far_side_has() {
         assert!(zips(&author, folder).iter().all(|hex| tar.has(hex)));
     }
     // Signatures verify from the delta alone.
-    author
-        .tfoci(&["verify", "--from", "bundle:delta.tar", "--key", "acme.asc"])
-        .succeeds();
-    author
-        .line("install acme/demo@1.0.0 --into mirror --from bundle:delta.tar")
-        .exits(1);
-    let pinned = ["--key", "acme.asc", "--require-pinned"];
-    copy(&author, "bundle:delta.tar", "oci-layout:far", &pinned).succeeds();
-    let [near, far] = ["store", "far"].map(|name| judge::tree(&author.scene.path(name)));
-    assert_eq!(near, far);
+    verifies(&author, "bundle:delta.tar");
+    let install = "install acme/demo@1.0.0 --into mirror --from bundle:delta.tar";
+    author.line(install).exits(1);
+    let pinned = "--key acme.asc --require-pinned";
+    copy(&author, format!("{DELTA_TO_FAR} {pinned}")).succeeds();
+    assert_eq!(author.tree_of("store"), author.tree_of("far"));
 }
 
 #[test]
 fn a_far_side_without_the_rest_gets_nothing() {
     let author = sides();
     have(&author, "oci-layout:far");
-    bundled(&author, "delta.tar", &["--base", "have.json"]);
-    let lost = author
-        .scene
-        .path("far/registry.opentofu.org/acme/demo/blobs/sha256");
+    bundled(&author, "delta.tar", "--base have.json");
+    let lost = author.path("far/registry.opentofu.org/acme/demo/blobs/sha256");
     let lost = lost.join(zips(&author, "dist-demo-1.0.0").pop().unwrap());
     let lose_one = || fs::remove_file(&lost).unwrap();
-    let lose_all = || fs::remove_dir_all(author.scene.path("far")).unwrap();
+    let lose_all = || fs::remove_dir_all(author.path("far")).unwrap();
     for lose in [&lose_one as &dyn Fn(), &lose_all] {
         lose();
         let before = author.tree();
-        for more in [&[][..], &["--dry-run"]] {
-            let run = copy(&author, "bundle:delta.tar", "oci-layout:far", more).exits(1);
-            run.says("error registry.opentofu.org/acme/demo@1.0.0")
-                .without_result();
+        for more in ["", " --dry-run"] {
+            let run = copy(&author, format!("{DELTA_TO_FAR}{more}")).exits(1);
+            let run = run.without_result();
+            run.says("error registry.opentofu.org/acme/demo@1.0.0");
         }
         assert_eq!(author.tree(), before);
     }
     // What does not need it is copied.
-    copy(
-        &author,
-        "bundle:delta.tar",
-        "oci-layout:far",
-        &["acme/other"],
-    )
-    .succeeds();
+    copy(&author, "bundle:delta.tar oci-layout:far acme/other").succeeds();
     // The near side writes what was missing.
-    let missing = ["acme/demo@1.0.0", "--overwrite"];
-    copy(&author, "oci-layout:store", "bundle:rest.tar", &missing).succeeds();
-    copy(&author, "bundle:rest.tar", "oci-layout:far", &[]).succeeds();
-    copy(&author, "bundle:delta.tar", "oci-layout:far", &[]).succeeds();
-    author
-        .tfoci(&["verify", "--from", "oci-layout:far", "--key", "acme.asc"])
-        .succeeds();
+    bundled(&author, "rest.tar", "acme/demo@1.0.0");
+    copy(&author, "bundle:rest.tar oci-layout:far").succeeds();
+    copy(&author, "bundle:delta.tar oci-layout:far").succeeds();
+    verifies(&author, "oci-layout:far");
 }
 
 /// A list with packages that nobody has makes no difference, and one that names packages which the far side has not is found out there.
@@ -99,35 +85,24 @@ fn a_far_side_without_the_rest_gets_nothing() {
 fn a_base_that_lies_cannot_leave_a_hole() {
     let author = sides();
     let lie = have(&author, "oci-layout:store");
-    bundled(&author, "delta.tar", &["--base", "have.json"]);
-    assert!(members(&author, "delta.tar").json("tfoci-bundle.json")["members"][2] == 0);
+    bundled(&author, "delta.tar", "--base have.json");
+    assert_eq!(packages(&author, "delta.tar"), 0);
     let before = author.tree();
-    let run = copy(&author, "bundle:delta.tar", "oci-layout:far", &[]).exits(1);
+    let run = copy(&author, "bundle:delta.tar oci-layout:far").exits(1);
+    let run = run.without_result();
     run.says(
         "error registry.opentofu.org/acme/demo@1.1.0 registry.opentofu.org/acme/other@2.0.0+b.1",
-    )
-    .without_result();
+    );
     assert_eq!(author.tree(), before);
     let foreign = lie.replace("acme/", "stranger/");
-    author.scene.write("have.json", foreign);
-    bundled(&author, "full.tar", &["--base", "have.json"]);
-    assert!(members(&author, "full.tar").json("tfoci-bundle.json")["members"][2] == 6);
-    for wrong in [
-        "{}",
-        "[]",
-        "{\"format\":2,\"versions\":[]}",
-        "",
-        "{\"format\":1",
-    ] {
-        author.scene.write("have.json", wrong);
-        copy(
-            &author,
-            "oci-layout:store",
-            "bundle:x.tar",
-            &["--base", "have.json"],
-        )
-        .without_result();
-        assert!(!author.scene.path("x.tar").exists(), "{wrong}");
+    author.write("have.json", foreign);
+    bundled(&author, "full.tar", "--base have.json");
+    assert_eq!(packages(&author, "full.tar"), 6);
+    let next = "{\"format\":2,\"versions\":[]}";
+    for wrong in ["{}", "[]", next, "", "{\"format\":1"] {
+        author.write("have.json", wrong);
+        copy(&author, "oci-layout:store bundle:x.tar --base have.json").without_result();
+        assert!(!author.path("x.tar").exists(), "{wrong}");
     }
 }
 
@@ -137,53 +112,32 @@ fn a_package_counts_for_its_own_provider_only() {
     let author = sides();
     have(&author, "oci-layout:far");
     push_elsewhere(&author);
-    bundled(&author, "delta.tar", &["--base", "have.json"]);
-    copy(&author, "bundle:delta.tar", "oci-layout:far", &[]).succeeds();
-    author
-        .tfoci(&["verify", "--from", "oci-layout:far", "--key", "acme.asc"])
-        .succeeds();
+    bundled(&author, "delta.tar", "--base have.json");
+    copy(&author, "bundle:delta.tar oci-layout:far").succeeds();
+    verifies(&author, "oci-layout:far");
 }
 
 /// One-way links: the base is what was sent.
 #[test]
 fn an_earlier_bundle_or_its_list_is_a_base() {
     let author = filled();
-    copy(
-        &author,
-        "oci-layout:store",
-        "bundle:first.tar",
-        &["acme/demo@1.0.0"],
-    )
-    .succeeds();
+    copy(&author, "oci-layout:store bundle:first.tar acme/demo@1.0.0").succeeds();
     let list = members(&author, "first.tar");
-    author
-        .scene
-        .write("first.json", list.get("tfoci-bundle.json").unwrap());
+    author.write("first.json", list.get("tfoci-bundle.json").unwrap());
     for base in ["first.tar", "first.json"] {
-        bundled(&author, "second.tar", &["--base", base, "--overwrite"]);
-        assert_eq!(
-            members(&author, "second.tar").json("tfoci-bundle.json")["members"][2],
-            4
-        );
+        let more = format!("--base {base} --overwrite");
+        bundled(&author, "second.tar", &more);
+        assert_eq!(packages(&author, "second.tar"), 4, "{base}");
     }
     // A delta of a delta: what the first one left out counts as sent.
     push(&author, "demo", "1.2.0", 100);
-    bundled(&author, "third.tar", &["--base", "second.tar"]);
-    assert_eq!(
-        members(&author, "third.tar").json("tfoci-bundle.json")["members"][2],
-        2
-    );
+    bundled(&author, "third.tar", "--base second.tar");
+    assert_eq!(packages(&author, "third.tar"), 2);
     for bundle in ["first", "second", "third"] {
-        copy(
-            &author,
-            &format!("bundle:{bundle}.tar"),
-            "oci-layout:far",
-            &[],
-        )
-        .succeeds();
+        let line = format!("bundle:{bundle}.tar oci-layout:far");
+        copy(&author, line).succeeds();
     }
-    let [near, far] = ["store", "far"].map(|name| judge::tree(&author.scene.path(name)));
-    assert_eq!(near, far);
+    assert_eq!(author.tree_of("store"), author.tree_of("far"));
 }
 
 #[test]
@@ -191,10 +145,8 @@ fn a_version_that_the_store_has_in_part_is_not_had() {
     let author = filled();
     let hex = zips(&author, "dist-demo-1.1.0").pop().unwrap();
     fs::remove_file(author.blob(&hex)).unwrap();
-    let run = author
-        .tfoci(&["have", "--from", "oci-layout:store"])
-        .succeeds();
-    let list: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let run = author.line("have --from oci-layout:store").succeeds();
+    let list = run.json();
     let versions = list["versions"].as_array().unwrap();
     let versions = versions.iter().map(|one| one["version"].as_str().unwrap());
     assert_eq!(versions.collect::<Vec<_>>(), ["1.0.0", "2.0.0+b.1"]);
