@@ -1,8 +1,9 @@
 use std::fs::{self, Permissions};
+use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER};
+use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER, install, push};
 use crate::support::judge::sha256;
 use crate::support::programs::has;
 use crate::support::scene::Run;
@@ -26,7 +27,7 @@ impl Closed {
         let is_root = fs::metadata(scene.path("open")).unwrap().uid() == 0;
         let closed = Self { scene, is_root };
         closed.set(0o555, 0o444);
-        fs::set_permissions(closed.scene.path("open"), Permissions::from_mode(0o777)).unwrap();
+        fs::set_permissions(closed.path("open"), Permissions::from_mode(0o777)).unwrap();
         closed
     }
 
@@ -43,16 +44,24 @@ impl Closed {
     }
 
     /// Runs `tfoci` as a user to whom permissions apply.
-    fn tfoci(&self, arguments: &[String]) -> Run {
-        let program = self.scene.path("program");
+    fn tfoci(&self, line: impl AsRef<str>) -> Run {
+        let (words, program) = (line.as_ref().split_whitespace(), self.path("program"));
         if !self.is_root {
-            return self.scene.scene.run(program, arguments);
+            return self.run(program, words);
         }
         let nobody = ["reuid", "regid"].map(|id| format!("--{id}={NOBODY}"));
-        let mut all: Vec<PathBuf> = nobody.map(PathBuf::from).into();
-        all.extend(["--clear-groups".into(), program]);
-        all.extend(arguments.iter().map(PathBuf::from));
-        self.scene.scene.run("setpriv", all)
+        let [user, group] = nobody.each_ref().map(String::as_str);
+        let program = program.to_str().unwrap();
+        let before = [user, group, "--clear-groups", program];
+        self.run("setpriv", before.into_iter().chain(words))
+    }
+}
+
+impl Deref for Closed {
+    type Target = LayoutScene;
+
+    fn deref(&self) -> &LayoutScene {
+        &self.scene
     }
 }
 
@@ -63,8 +72,11 @@ impl Drop for Closed {
     }
 }
 
-fn words(text: &str) -> Vec<String> {
-    text.split(' ').map(str::to_owned).collect()
+/// A scene with the release in `store`.
+fn pushed() -> LayoutScene {
+    let scene = LayoutScene::new(&PLATFORMS);
+    scene.succeeds(push("store", ""));
+    scene
 }
 
 #[test]
@@ -73,27 +85,19 @@ fn unwritable_directories_are_named_and_nothing_is_written() {
         return;
     }
     let scene = LayoutScene::new(&PLATFORMS);
-    scene.succeeds(&LayoutScene::push("store", &["--platform", "linux_amd64"]));
-    scene.succeeds(&LayoutScene::install("mirror", &[]));
+    scene.succeeds(push("store", "--platform linux_amd64"));
+    scene.succeeds(install("mirror", ""));
     let closed = Closed::new(scene);
     for (arguments, path) in [
-        (
-            LayoutScene::push("store", &[]),
-            format!("store/{PROVIDER}/.tfoci.lock"),
-        ),
-        (LayoutScene::push("new", &[]), format!("new/{PROVIDER}")),
-        (
-            LayoutScene::install("mirror", &[]),
-            "mirror/.tfoci.lock".to_owned(),
-        ),
-        (LayoutScene::install("new", &[]), "new".to_owned()),
+        (push("store", ""), format!("store/{PROVIDER}/.tfoci.lock")),
+        (push("new", ""), format!("new/{PROVIDER}")),
+        (install("mirror", ""), "mirror/.tfoci.lock".to_owned()),
+        (install("new", ""), "new".to_owned()),
     ] {
-        let before = closed.scene.tree(".");
-        let run = closed.tfoci(&arguments).exits(1).without_result();
-        run.says(&format!(
-            "error registry.opentofu.org/acme/demo 1.0.0 {path} 13"
-        ));
-        assert!(closed.scene.tree(".") == before, "something was written");
+        let before = closed.tree(".");
+        let run = closed.tfoci(arguments).exits(1).without_result();
+        run.says(&format!("error {PROVIDER} 1.0.0 {path} 13"));
+        assert!(closed.tree(".") == before, "something was written");
     }
 }
 
@@ -102,20 +106,18 @@ fn a_read_only_store_can_be_read() {
     if !has("setpriv") {
         return;
     }
-    let scene = LayoutScene::new(&PLATFORMS);
-    scene.succeeds(&LayoutScene::push("store", &[]));
-    let closed = Closed::new(scene);
+    let closed = Closed::new(pushed());
     for arguments in [
-        words("versions acme/demo --from oci-layout:store"),
-        words("inspect acme/demo@1.0.0 --from oci-layout:store --key acme.asc"),
-        LayoutScene::push("store", &["--dry-run"]),
-        LayoutScene::push("new", &["--dry-run"]),
-        LayoutScene::install("open/packed", &[]),
-        LayoutScene::install("open/unpacked", &["--unpacked"]),
+        "versions acme/demo --from oci-layout:store".to_owned(),
+        "inspect acme/demo@1.0.0 --from oci-layout:store --key acme.asc".to_owned(),
+        push("store", "--dry-run"),
+        push("new", "--dry-run"),
+        install("open/packed", ""),
+        install("open/unpacked", "--unpacked"),
     ] {
-        let before = closed.scene.tree("store");
+        let before = closed.tree("store");
         closed.tfoci(&arguments).succeeds();
-        assert!(closed.scene.tree("store") == before);
+        assert!(closed.tree("store") == before);
     }
 }
 
@@ -125,19 +127,17 @@ fn unreadable_evidence_is_not_reported_as_forged() {
     if !has("setpriv") {
         return;
     }
-    let scene = LayoutScene::new(&PLATFORMS);
-    scene.succeeds(&LayoutScene::push("store", &[]));
-    let closed = Closed::new(scene);
+    let closed = Closed::new(pushed());
     let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";
-    let digest = sha256(&closed.scene.path(signature));
+    let digest = sha256(&closed.path(signature));
     let blob = format!("store/{PROVIDER}/blobs/sha256/{digest}");
-    fs::set_permissions(closed.scene.path(&blob), Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(closed.path(&blob), Permissions::from_mode(0o000)).unwrap();
     let facts = format!("error {PROVIDER} 1.0.0 oci-layout:store sha256:{digest} {blob} 13");
     for arguments in [
-        words("inspect acme/demo@1.0.0 --from oci-layout:store"),
-        LayoutScene::install("open/mirror", &["--quiet"]),
+        "inspect acme/demo@1.0.0 --from oci-layout:store".to_owned(),
+        install("open/mirror", "--quiet"),
     ] {
-        closed.tfoci(&arguments).exits(1).says(&facts);
+        closed.tfoci(arguments).exits(1).says(&facts);
     }
 }
 
@@ -149,18 +149,18 @@ fn a_store_that_may_not_be_seen_is_not_missing() {
     }
     let scene = LayoutScene::new(&PLATFORMS);
     fs::create_dir(scene.path("hidden")).unwrap();
-    scene.succeeds(&LayoutScene::push("hidden/store", &[]));
+    scene.succeeds(push("hidden/store", ""));
     let closed = Closed::new(scene);
-    let hidden = closed.scene.path("hidden");
+    let hidden = closed.path("hidden");
     fs::set_permissions(&hidden, Permissions::from_mode(0o700)).unwrap();
-    for command in [
+    let commands = [
         "list",
         "versions acme/demo",
         "copy --to oci-layout:open/copy",
-    ] {
-        let arguments = words(&format!("{command} --from oci-layout:hidden/store"));
-        let run = closed.tfoci(&arguments).exits(1);
-        run.says("error hidden/store 13");
+    ];
+    for command in commands {
+        let run = closed.tfoci(format!("{command} --from oci-layout:hidden/store"));
+        run.exits(1).says("error hidden/store 13");
     }
     fs::set_permissions(&hidden, Permissions::from_mode(0o755)).unwrap();
 }
@@ -171,13 +171,12 @@ fn a_package_that_may_not_be_read_is_not_damaged() {
     if !has("setpriv") {
         return;
     }
-    let scene = LayoutScene::new(&PLATFORMS);
-    scene.succeeds(&LayoutScene::push("store", &[]));
+    let scene = pushed();
     let zip = "dist/terraform-provider-demo_1.0.0_linux_amd64.zip";
     let blob = format!("store/{PROVIDER}/blobs/sha256/{}", sha256(&scene.path(zip)));
     let closed = Closed::new(scene);
-    fs::set_permissions(closed.scene.path(&blob), Permissions::from_mode(0o000)).unwrap();
-    let copy = words("copy acme/demo --from oci-layout:store --to oci-layout:open/copy");
+    fs::set_permissions(closed.path(&blob), Permissions::from_mode(0o000)).unwrap();
+    let copy = "copy acme/demo --from oci-layout:store --to oci-layout:open/copy".to_owned();
     let run = closed.tfoci(&copy).exits(1);
     run.says(&format!("error {PROVIDER} 1.0.0 {blob} 13"));
 }
@@ -188,13 +187,12 @@ fn a_provider_that_cannot_be_read_fails_every_command_that_lists_the_store() {
     if !has("setpriv") {
         return;
     }
-    let scene = LayoutScene::new(&PLATFORMS);
-    scene.succeeds(&LayoutScene::push("store", &[]));
-    let site = words("site open/site --from oci-layout:store --delete");
+    let scene = pushed();
+    let site = "site open/site --from oci-layout:store --delete".to_owned();
     let closed = Closed::new(scene);
     closed.tfoci(&site).succeeds();
-    let published = closed.scene.tree("open");
-    let provider = closed.scene.path(format!("store/{PROVIDER}"));
+    let published = closed.tree("open");
+    let provider = closed.path(format!("store/{PROVIDER}"));
     let above = provider.parent().unwrap().to_owned();
     for (directory, mode, unreadable) in [
         (&provider, 0o000, format!("store/{PROVIDER}/index.json")),
@@ -203,14 +201,15 @@ fn a_provider_that_cannot_be_read_fails_every_command_that_lists_the_store() {
     ] {
         fs::set_permissions(directory, Permissions::from_mode(mode)).unwrap();
         for arguments in [
-            words("list --from oci-layout:store"),
-            words("copy --from oci-layout:store --to oci-layout:open/copy"),
+            "list --from oci-layout:store".to_owned(),
+            "copy --from oci-layout:store --to oci-layout:open/copy".to_owned(),
             site.clone(),
         ] {
-            let run = closed.tfoci(&arguments).exits(1);
-            let expected = format!("cannot read {unreadable}\n  Permission denied (os error 13)\n");
-            assert!(run.stderr.contains(&expected), "{}", run.stderr);
-            assert!(closed.scene.tree("open") == published);
+            let run = closed.tfoci(arguments).exits(1);
+            run.tells(format!(
+                "cannot read {unreadable}\n  Permission denied (os error 13)\n"
+            ));
+            assert!(closed.tree("open") == published);
         }
         fs::set_permissions(directory, Permissions::from_mode(0o555)).unwrap();
     }
@@ -222,16 +221,15 @@ fn a_disk_that_refuses_every_provider_is_explained_once() {
     if !has("setpriv") {
         return;
     }
-    let scene = LayoutScene::new(&PLATFORMS);
-    scene.succeeds(&LayoutScene::push("store", &[]));
+    let scene = pushed();
     let second = "push dist --provider second/demo --key acme.asc --to oci-layout:store";
-    scene.succeeds(&words(second));
+    scene.succeeds(second);
     let closed = Closed::new(scene);
     for arguments in [
         "copy --from oci-layout:store --to oci-layout:new",
         "install --from oci-layout:store --platform all --into mirror",
     ] {
-        let run = closed.tfoci(&words(arguments)).exits(1);
+        let run = closed.tfoci(arguments).exits(1);
         let all = &run.stderr;
         assert_eq!(all.matches("error: ").count(), 1, "{all}");
         let (_, others) = all.split_once("\n… and 1 more ").expect(all);

@@ -2,7 +2,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::layout_scene::{LayoutScene, PLATFORMS};
+use super::layout_scene::{LayoutScene, PLATFORMS, push};
 use super::tracer::{self, ENDLESS, FDATASYNC, FSYNC, Fault, MKDIR, OPEN, RENAME, Threads};
 use super::victim::{PLACE, Victim};
 use crate::support::programs::{can_run, can_trace};
@@ -21,15 +21,8 @@ fn fail_at_every(faults: &[(&str, &str)], victim: &Victim) {
     for (calls, effect) in faults {
         for threads in [Threads::First, Threads::All] {
             let failed = (1..ENDLESS).take_while(|&nth| {
-                has_failed(
-                    victim,
-                    &Fault {
-                        calls,
-                        effect,
-                        nth,
-                        threads,
-                    },
-                )
+                let fault = Fault::new(calls, effect, nth, threads);
+                has_failed(victim, &fault)
             });
             assert_ne!(failed.count(), ENDLESS - 1, "{calls} {threads:?}");
         }
@@ -38,12 +31,10 @@ fn fail_at_every(faults: &[(&str, &str)], victim: &Victim) {
 
 /// Whether the run made its Nth call, which failed. If the call would have changed the victim's directory, the result is checked.
 fn has_failed(victim: &Victim, fault: &Fault<'_>) -> bool {
-    let arguments = victim.prepare();
-    let (run, log) = tracer::run(victim.scene(), fault, &arguments);
-    let hits: Vec<&str> = log
-        .lines()
-        .filter(|line| line.contains("(INJECTED)"))
-        .collect();
+    let line = victim.prepare();
+    let (run, log) = tracer::run_line(victim.scene(), fault, &line);
+    let hits = log.lines().filter(|line| line.contains("(INJECTED)"));
+    let hits: Vec<&str> = hits.collect();
     let changes = |line: &&str| {
         line.contains(&format!("{PLACE}/")) && (fault.calls != OPEN || line.contains("O_CREAT"))
     };
@@ -89,14 +80,8 @@ impl Mounted {
     fn limit(&self, pages: usize, files: usize) {
         let options = format!("remount,size={},nr_inodes={files}", pages * 4096);
         let mut mount = Command::new("mount");
-        assert!(
-            mount
-                .args(["-o", &options])
-                .arg(&self.0)
-                .status()
-                .unwrap()
-                .success()
-        );
+        let mounted = mount.args(["-o", &options]).arg(&self.0).status();
+        assert!(mounted.unwrap().success());
     }
 }
 
@@ -111,14 +96,14 @@ impl Drop for Mounted {
 /// Runs on larger and larger disks until one is large enough. After each failure, the limit is lifted and the next run finishes.
 fn fill(victim: &Victim, limit: impl Fn(&Mounted, usize)) {
     for size in 1..ENDLESS {
-        let arguments = victim.prepare();
+        let line = victim.prepare();
         let scene = victim.scene();
         fs::create_dir_all(scene.path(PLACE)).unwrap();
         let Some(disk) = Mounted::over(scene.path(PLACE)) else {
             return;
         };
         limit(&disk, size);
-        let run = scene.tfoci(&arguments);
+        let run = scene.line(&line);
         if run.status == Some(0) {
             assert!(size > 1, "nothing was too small");
             return;
@@ -135,7 +120,7 @@ fn fill(victim: &Victim, limit: impl Fn(&Mounted, usize)) {
 #[test]
 fn a_full_disk_leaves_whole_versions_only() {
     let victims = [
-        Victim::pushing(LayoutScene::new(&PLATFORMS), None, &[]),
+        Victim::pushing(LayoutScene::new(&PLATFORMS), None, ""),
         Victim::installing(LayoutScene::new(&PLATFORMS), "--packed"),
         Victim::installing(LayoutScene::new(&PLATFORMS), "--unpacked"),
     ];
@@ -149,7 +134,7 @@ fn a_full_disk_leaves_whole_versions_only() {
 #[test]
 fn while_pushing() {
     if can_trace() {
-        let victim = Victim::pushing(LayoutScene::new(&PLATFORMS), None, &[]);
+        let victim = Victim::pushing(LayoutScene::new(&PLATFORMS), None, "");
         fail_at_every(&FULL, &victim);
         fail_at_every(&BROKEN, &victim);
     }
@@ -159,8 +144,8 @@ fn while_pushing() {
 fn while_adding_a_platform() {
     if can_trace() {
         let scene = LayoutScene::new(&PLATFORMS);
-        scene.succeeds(&LayoutScene::push("before", &["--platform", "linux_amd64"]));
-        let victim = Victim::pushing(scene, Some("before"), &[]);
+        scene.succeeds(push("before", "--platform linux_amd64"));
+        let victim = Victim::pushing(scene, Some("before"), "");
         fail_at_every(&[FULL[2], BROKEN[0]], &victim);
     }
 }
@@ -169,10 +154,8 @@ fn while_adding_a_platform() {
 fn while_installing() {
     if can_trace() {
         for form in ["--packed", "--unpacked"] {
-            fail_at_every(
-                &FULL,
-                &Victim::installing(LayoutScene::new(&PLATFORMS), form),
-            );
+            let victim = Victim::installing(LayoutScene::new(&PLATFORMS), form);
+            fail_at_every(&FULL, &victim);
         }
     }
 }
@@ -182,8 +165,7 @@ fn while_installing() {
 fn a_full_stdout_fails_the_command_after_its_work() {
     let scene = LayoutScene::new(&PLATFORMS);
     for format in ["text", "json"] {
-        let mut push = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        push.args(LayoutScene::push("store", &["--format", format]));
+        let mut push = scene.piped(push("store", &format!("--format {format}")));
         push.stdout(File::create("/dev/full").unwrap());
         let output = push.output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();

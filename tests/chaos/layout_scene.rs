@@ -1,15 +1,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sha2::{Digest as _, Sha256};
-
 use crate::support::programs::has;
-use crate::support::release::ReleaseFolder;
-use crate::support::scene::{Run, Scene};
+use crate::support::release::{ReleaseFolder, sha256};
+use crate::support::scene::Scene;
 use crate::support::signer::Signer;
 use crate::support::tofu_client::{self, Refusal};
 
@@ -40,76 +39,49 @@ pub type Tree = BTreeMap<PathBuf, (Option<Vec<u8>>, u32)>;
 /// The files and directories that a run has left: their paths without what is random, bytes, modes, and numbers of links.
 pub type Remains = Vec<(PathBuf, Option<Vec<u8>>, u32, u64)>;
 
+impl Deref for LayoutScene {
+    type Target = Scene;
+
+    fn deref(&self) -> &Scene {
+        &self.scene
+    }
+}
+
+/// The line that pushes `dist` into a store.
+pub fn push(store: &str, more: &str) -> String {
+    let push = "push dist --provider registry.opentofu.org/acme/demo --key acme.asc --jobs 1";
+    format!("{push} --to oci-layout:{store} {more}")
+}
+
+/// The line that installs from the store `store` into a directory.
+pub fn install(into: &str, more: &str) -> String {
+    let install = "install acme/demo --from oci-layout:store --key acme.asc --jobs 1";
+    format!("{install} --platform all --into {into} {more}")
+}
+
+/// The line that writes a site of the store `store` into a directory.
+pub fn site(into: &str) -> String {
+    format!("site {into} acme/demo --from oci-layout:store --key acme.asc --jobs 1")
+}
+
+/// The line that copies the store `store` into another.
+pub fn copy(to: &str) -> String {
+    format!("copy --from oci-layout:store --key acme.asc --jobs 1 --to oci-layout:{to}")
+}
+
 impl LayoutScene {
     pub fn new(platforms: &[&str]) -> Self {
         let scene = Scene::new().env("TOKIO_WORKER_THREADS", "1");
         scene.write("acme.asc", Signer::acme().public_armored());
-        let release = ReleaseFolder::new("demo", "1.0.0");
-        platforms
-            .iter()
-            .fold(release, |release, platform| release.platform(platform))
-            .write(&scene.path("dist"));
+        let release = ReleaseFolder::new("demo", "1.0.0").each(platforms);
+        release.write(&scene.path("dist"));
         Self { scene }
-    }
-
-    /// A path in the scene.
-    pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
-        self.scene.path(relative)
-    }
-
-    /// A program in the scene's environment.
-    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        self.scene.command(program)
-    }
-
-    /// Runs `tfoci`.
-    pub fn tfoci<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Run {
-        self.scene.tfoci(arguments)
-    }
-
-    /// The arguments that push `dist` into a store.
-    pub fn push(store: &str, more: &[&str]) -> Vec<String> {
-        let to = format!("oci-layout:{store}");
-        let arguments =
-            "push dist --provider registry.opentofu.org/acme/demo --key acme.asc --jobs 1 --to";
-        arguments
-            .split(' ')
-            .chain([&*to])
-            .chain(more.iter().copied())
-            .map(str::to_owned)
-            .collect()
-    }
-
-    /// The arguments that install from the store `store` into a directory.
-    pub fn install(into: &str, more: &[&str]) -> Vec<String> {
-        let arguments = "install acme/demo --from oci-layout:store --key acme.asc --jobs 1 --platform all --into";
-        arguments
-            .split(' ')
-            .chain([into])
-            .chain(more.iter().copied())
-            .map(str::to_owned)
-            .collect()
-    }
-
-    /// The arguments that write a site of the store `store` into a directory.
-    pub fn site(into: &str) -> Vec<String> {
-        let arguments = "acme/demo --from oci-layout:store --key acme.asc --jobs 1";
-        let words = ["site", into].into_iter().chain(arguments.split(' '));
-        words.map(str::to_owned).collect()
-    }
-
-    /// The arguments that copy the store `store` into another.
-    pub fn copy(to: &str) -> Vec<String> {
-        let to = format!("oci-layout:{to}");
-        let arguments = "copy --from oci-layout:store --key acme.asc --jobs 1 --to";
-        let words = arguments.split(' ').chain([&*to]);
-        words.map(str::to_owned).collect()
     }
 
     /// Runs `tfoci`, asserts success, and returns its stdout.
     #[track_caller]
-    pub fn succeeds(&self, arguments: &[String]) -> String {
-        self.tfoci(arguments).succeeds().stdout
+    pub fn succeeds(&self, line: impl AsRef<str>) -> String {
+        self.line(line).succeeds().stdout
     }
 
     pub fn tree(&self, directory: &str) -> Tree {
@@ -125,13 +97,11 @@ impl LayoutScene {
             false => name.to_owned(),
         };
         let nodes = self.tree(directory).into_iter();
-        let mut remains: Remains = nodes
-            .map(|(path, (content, mode))| {
-                let links = fs::symlink_metadata(root.join(&path)).unwrap().nlink();
-                let path = path.iter().map(steady).collect();
-                (path, content, mode, links)
-            })
-            .collect();
+        let nodes = nodes.map(|(path, (content, mode))| {
+            let links = fs::symlink_metadata(root.join(&path)).unwrap().nlink();
+            (path.iter().map(steady).collect(), content, mode, links)
+        });
+        let mut remains: Remains = nodes.collect();
         remains.sort();
         remains
     }
@@ -161,9 +131,8 @@ impl LayoutScene {
             Err(refusal) => panic!("half visible: {refusal}"),
         };
         let from = format!("oci-layout:{store}");
-        let inspected = self.scene.line(format!(
-            "inspect acme/demo@1.0.0 --key acme.asc --from {from}"
-        ));
+        let inspect = format!("inspect acme/demo@1.0.0 --key acme.asc --from {from}");
+        let inspected = self.line(inspect);
         if versions.is_empty() {
             assert_eq!(inspected.status, Some(1), "{}", inspected.stdout);
             return None;
@@ -176,10 +145,8 @@ impl LayoutScene {
         }
         let inspected = inspected.succeeds().stdout.replace(&from, "[STORE]");
         if let Some(digest) = by_skopeo(&layout) {
-            assert!(
-                inspected.contains(&digest),
-                "skopeo sees {digest}:\n{inspected}"
-            );
+            let is_seen = inspected.contains(&digest);
+            assert!(is_seen, "skopeo sees {digest}:\n{inspected}");
         }
         Some(Seen {
             packages,
@@ -190,10 +157,9 @@ impl LayoutScene {
     /// The inode of each file, which distinguishes a file that stayed from one that was written again.
     pub fn inodes(&self, directory: &str) -> BTreeMap<PathBuf, u64> {
         let root = self.path(directory);
+        let inode = |name: &PathBuf| fs::metadata(root.join(name)).unwrap().ino();
         let names = self.tree(directory).into_keys();
-        names
-            .map(|name| (name.clone(), fs::metadata(root.join(name)).unwrap().ino()))
-            .collect()
+        names.map(|name| (name.clone(), inode(&name))).collect()
     }
 }
 
@@ -207,16 +173,12 @@ fn by_skopeo(layout: &Path) -> Option<String> {
     let inspect = ["inspect", "--raw", &image];
     let output = Command::new("skopeo").args(inspect).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    let digest = Sha256::digest(&output.stdout);
-    Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(sha256(&output.stdout))
 }
 
 /// The unfinished files and directories of a tree.
 pub fn unfinished(tree: &Tree) -> Vec<&Path> {
-    let hidden = |path: &&PathBuf| {
-        path.iter()
-            .any(|name| name.to_str().unwrap().starts_with(UNFINISHED))
-    };
+    let hidden = |path: &&PathBuf| path.to_str().unwrap().contains(UNFINISHED);
     tree.keys().filter(hidden).map(PathBuf::as_path).collect()
 }
 

@@ -1,12 +1,15 @@
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Command, Stdio};
+use std::io::Read as _;
 
-use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER, unfinished};
+use serde_json::json;
+
+use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER, install, push, unfinished};
 use super::tracer::{self, ENDLESS, Fault, RENAME, Threads, WRITE};
 use super::victim::Victim;
+use crate::support::dice::Dice;
 use crate::support::programs::can_trace;
 use crate::support::release::ReleaseFolder;
+use crate::support::signal::{send, until_said};
 
 const SIGNALS: [&str; 2] = ["INT", "TERM"];
 /// Large enough for a signal to be handled long before the end: a copy checks for signals every 8 MiB.
@@ -16,75 +19,45 @@ const LARGE: usize = 48 << 20;
 fn while_waiting_for_a_lock() {
     for signal in SIGNALS {
         let scene = LayoutScene::new(&PLATFORMS);
-        scene.succeeds(&LayoutScene::push("store", &["--platform", "linux_amd64"]));
+        scene.succeeds(push("store", "--platform linux_amd64"));
         let before = scene.tree("store");
         let path = scene.path(format!("store/{PROVIDER}/.tfoci.lock"));
         let lock = File::options().write(true).open(path).unwrap();
         lock.lock().unwrap();
-        let mut push = scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        push.args(LayoutScene::push("store", &["--format", "json"]));
-        push.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut push = push.spawn().unwrap();
-        let mut stderr = BufReader::new(push.stderr.take().unwrap());
-        let mut line = String::new();
-        while !line.contains("Waiting") {
-            line.clear();
-            assert_ne!(stderr.read_line(&mut line).unwrap(), 0);
-        }
-        let kill = Command::new("kill")
-            .args(["-s", signal, &push.id().to_string()])
-            .status();
-        assert!(kill.unwrap().success());
+        let mut run = scene.piped(push("store", "--format json")).spawn().unwrap();
+        let mut stderr = until_said(&mut run, "Waiting");
+        send(signal, run.id());
         let mut rest = String::new();
         stderr.read_to_string(&mut rest).unwrap();
         assert!(rest.starts_with("error: interrupted\n"), "{rest}");
-        let document: serde_json::Value =
-            serde_json::from_reader(push.stdout.take().unwrap()).unwrap();
-        assert_eq!(
-            document,
-            serde_json::json!({
-                "schema": 1,
-                "providers": [],
-                "bytes": 0,
-                "requests": 0,
-                "error": {"category": "interrupted", "message": "interrupted"},
-            })
-        );
-        assert_eq!(push.wait().unwrap().code(), Some(130));
+        let stdout = run.stdout.take().unwrap();
+        let document: serde_json::Value = serde_json::from_reader(stdout).unwrap();
+        let error = json!({"category": "interrupted", "message": "interrupted"});
+        let expected =
+            json!({"schema": 1, "providers": [], "bytes": 0, "requests": 0, "error": error});
+        assert_eq!(document, expected);
+        assert_eq!(run.wait().unwrap().code(), Some(130));
         assert!(scene.tree("store") == before);
         lock.unlock().unwrap();
-        scene.succeeds(&LayoutScene::push("store", &[]));
+        scene.succeeds(push("store", ""));
     }
 }
 
 /// A scene with one package that takes a while to copy, since it does not compress.
 fn large() -> LayoutScene {
     let scene = LayoutScene::new(&[]);
-    let mut state = 1_u64;
-    let words = std::iter::repeat_with(|| {
-        // Xorshift: each bit depends on all of those before.
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()
-    });
-    let noise: Vec<u8> = words.take(LARGE / 8).flatten().collect();
-    ReleaseFolder::new("demo", "1.0.0")
-        .package("linux_amd64", &[("terraform-provider-demo_v1.0.0", &noise)])
-        .write(&scene.path("dist"));
+    let noise = Dice::new(1).noise(LARGE);
+    let files = [("terraform-provider-demo_v1.0.0", &noise[..])];
+    let folder = ReleaseFolder::new("demo", "1.0.0").package("linux_amd64", &files);
+    folder.write(&scene.path("dist"));
     scene
 }
 
 /// Sends the signal when the copy has just begun.
-fn stop_a_copy(scene: &LayoutScene, signal: &str, arguments: &[String]) {
-    let effect = format!("signal={signal}");
-    let fault = Fault {
-        calls: WRITE,
-        effect: &effect,
-        nth: 12,
-        threads: Threads::All,
-    };
-    let (run, _) = tracer::run(&scene.scene, &fault, arguments);
+fn stop_a_copy(scene: &LayoutScene, signal: &str, line: &str) {
+    let (calls, effect, nth) = (WRITE, &*format!("signal={signal}"), 12);
+    let fault = Fault::new(calls, effect, nth, Threads::All);
+    let (run, _) = tracer::run_line(scene, &fault, line);
     run.exits(130).says("error interrupted");
 }
 
@@ -94,7 +67,7 @@ fn while_copying_into_a_store() {
         let scene = large();
         for signal in SIGNALS {
             scene.reset("store", None);
-            stop_a_copy(&scene, signal, &LayoutScene::push("store", &[]));
+            stop_a_copy(&scene, signal, &push("store", ""));
             assert_eq!(scene.seen("store"), None);
             let left = scene.tree("store");
             let zip = left
@@ -102,7 +75,7 @@ fn while_copying_into_a_store() {
                 .find(|(content, _)| content.as_ref().is_some_and(|bytes| bytes.len() > LARGE));
             assert!(zip.is_none(), "copied to the end");
             assert_eq!(unfinished(&left), Vec::<&std::path::Path>::new());
-            scene.succeeds(&LayoutScene::push("store", &[]));
+            scene.succeeds(push("store", ""));
             assert!(scene.seen("store").is_some());
         }
     }
@@ -112,16 +85,14 @@ fn while_copying_into_a_store() {
 fn while_installing() {
     if can_trace() {
         let scene = large();
-        scene.succeeds(&LayoutScene::push("store", &[]));
+        scene.succeeds(push("store", ""));
         for form in ["--packed", "--unpacked"] {
-            let install = LayoutScene::install("mirror", &[form]);
+            let install = install("mirror", form);
             scene.reset("mirror", None);
             stop_a_copy(&scene, "INT", &install);
             let left = scene.tree("mirror");
-            assert!(
-                left.values()
-                    .all(|(content, _)| content.as_ref().is_none_or(Vec::is_empty))
-            );
+            let mut nodes = left.values();
+            assert!(nodes.all(|(content, _)| content.as_ref().is_none_or(Vec::is_empty)));
             assert_eq!(unfinished(&left), Vec::<&std::path::Path>::new());
             scene.succeeds(&install);
         }
@@ -133,32 +104,23 @@ fn while_installing() {
 fn signals_at_every_rename_leave_whole_versions_only() {
     if can_trace() {
         let victims = [
-            Victim::pushing(LayoutScene::new(&PLATFORMS), None, &[]),
+            Victim::pushing(LayoutScene::new(&PLATFORMS), None, ""),
             Victim::installing(LayoutScene::new(&PLATFORMS), "--unpacked"),
         ];
         for (victim, signal) in victims.iter().zip(SIGNALS) {
-            let effect = format!("signal={signal}");
-            let mut nth = 1;
-            loop {
-                let fault = Fault {
-                    calls: RENAME,
-                    effect: &effect,
-                    nth,
-                    threads: Threads::All,
-                };
-                let arguments = victim.prepare();
-                let (run, log) = tracer::run(victim.scene(), &fault, &arguments);
-                assert!(
-                    [Some(0), Some(130)].contains(&run.status),
-                    "{nth}: {}",
-                    run.stderr
-                );
+            let effect = &*format!("signal={signal}");
+            for nth in 1.. {
+                let (calls, threads) = (RENAME, Threads::All);
+                let fault = Fault::new(calls, effect, nth, threads);
+                let line = victim.prepare();
+                let (run, log) = tracer::run_line(victim.scene(), &fault, &line);
+                let ended = [Some(0), Some(130)].contains(&run.status);
+                assert!(ended, "{nth}: {}", run.stderr);
                 victim.cleaned_up();
                 victim.judge();
                 if !log.contains(&format!("--- SIG{signal} ")) {
                     break;
                 }
-                nth += 1;
                 assert!(nth < ENDLESS);
             }
         }

@@ -36,25 +36,31 @@ pub struct Fault<'a> {
     pub threads: Threads,
 }
 
+impl<'a> Fault<'a> {
+    pub fn new(calls: &'a str, effect: &'a str, nth: usize, threads: Threads) -> Self {
+        Self {
+            calls,
+            effect,
+            nth,
+            threads,
+        }
+    }
+}
+
 /// Runs `tfoci` with a fault. The second value is the log of the calls, one per line, with the paths of open files.
-pub fn run(scene: &Scene, fault: &Fault<'_>, arguments: &[String]) -> (Run, String) {
-    let Fault {
-        calls,
-        effect,
-        nth,
-        threads,
-    } = fault;
-    let log = scene.path("calls.log");
-    let mut all: Vec<String> = ["-y", "-qq", "-o", log.to_str().unwrap()]
-        .map(str::to_owned)
-        .into();
-    all.extend((*threads == Threads::All).then(|| "-f".to_owned()));
-    all.extend([
-        format!("--trace={calls}"),
-        format!("--inject={calls}:{effect}:when={nth}"),
-        env!("CARGO_BIN_EXE_tfoci").to_owned(),
-    ]);
-    all.extend_from_slice(arguments);
-    let run = scene.run("strace", all);
+pub fn run<A: AsRef<str>>(scene: &Scene, fault: &Fault<'_>, arguments: &[A]) -> (Run, String) {
+    let (log, calls) = (scene.path("calls.log"), fault.calls);
+    let trace = format!("--trace={calls}");
+    let inject = format!("--inject={calls}:{}:when={}", fault.effect, fault.nth);
+    let strace = ["-y", "-qq", "-o", log.to_str().unwrap(), &trace, &inject].into_iter();
+    let follow = (fault.threads == Threads::All).then_some("-f");
+    let strace = strace.chain(follow).chain([env!("CARGO_BIN_EXE_tfoci")]);
+    let run = scene.run("strace", strace.chain(arguments.iter().map(AsRef::as_ref)));
     (run, fs::read_to_string(log).unwrap())
+}
+
+/// The same with the words of a line.
+pub fn run_line(scene: &Scene, fault: &Fault<'_>, line: &str) -> (Run, String) {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    run(scene, fault, &words)
 }

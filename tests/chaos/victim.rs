@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use crate::site::assert_names_what_is_there;
 use crate::support::scene::Scene;
 
-use super::layout_scene::{LayoutScene, PLATFORMS, PROVIDER, Remains, Seen, Tree, unfinished};
+use super::layout_scene::{
+    LayoutScene, PLATFORMS, PROVIDER, Remains, Seen, Tree, copy, install, push, site, unfinished,
+};
 
 /// The directory that a victim writes to.
 pub const PLACE: &str = "place";
@@ -25,7 +27,7 @@ pub struct Victim {
 /// The command of a run.
 enum Work {
     /// A push with further arguments, and what readers see before and after it.
-    Push(Vec<&'static str>, [Option<Seen>; 2]),
+    Push(&'static str, [Option<Seen>; 2]),
     /// A copy of the store `store`, and what readers see before and after it.
     Copy([Option<Seen>; 2]),
     /// An installation in one of the forms.
@@ -36,29 +38,25 @@ enum Work {
 
 impl Victim {
     /// A push of `dist` into a copy of another store, or into none.
-    pub fn pushing(
-        scene: LayoutScene,
-        before: Option<&'static str>,
-        more: &[&'static str],
-    ) -> Self {
-        Self::new(scene, before, Work::Push(more.to_vec(), [None, None]))
+    pub fn pushing(scene: LayoutScene, before: Option<&'static str>, more: &'static str) -> Self {
+        Self::new(scene, before, Work::Push(more, [None, None]))
     }
 
     /// A copy of `store` into another store, or into none.
     pub fn copying(scene: LayoutScene, before: Option<&'static str>) -> Self {
-        scene.succeeds(&LayoutScene::push("store", &[]));
+        scene.succeeds(push("store", ""));
         Self::new(scene, before, Work::Copy([None, None]))
     }
 
     /// An installation from `store` into an empty directory.
     pub fn installing(scene: LayoutScene, form: &'static str) -> Self {
-        scene.succeeds(&LayoutScene::push("store", &[]));
+        scene.succeeds(push("store", ""));
         Self::new(scene, None, Work::Install(form))
     }
 
     /// A site of `store` in an empty directory.
     pub fn writing_a_site(scene: LayoutScene) -> Self {
-        scene.succeeds(&LayoutScene::push("store", &[]));
+        scene.succeeds(push("store", ""));
         Self::new(scene, None, Work::Site)
     }
 
@@ -73,7 +71,7 @@ impl Victim {
         };
         let scene = &victim.scene;
         scene.reset("undisturbed", before);
-        let printed = scene.succeeds(&victim.arguments("undisturbed"));
+        let printed = scene.succeeds(victim.line("undisturbed"));
         let printed = printed.replace("undisturbed", PLACE);
         victim.expected = (printed, scene.tree("undisturbed"));
         let seen = [before, Some("undisturbed")].map(|store| store.and_then(|at| scene.seen(at)));
@@ -87,18 +85,18 @@ impl Victim {
         &self.scene.scene
     }
 
-    /// Restores the state before the run. Returns the arguments of the run.
-    pub fn prepare(&self) -> Vec<String> {
+    /// Restores the state before the run. Returns the line of the run.
+    pub fn prepare(&self) -> String {
         self.scene.reset(PLACE, self.before);
-        self.arguments(PLACE)
+        self.line(PLACE)
     }
 
-    fn arguments(&self, place: &str) -> Vec<String> {
+    fn line(&self, place: &str) -> String {
         match &self.work {
-            Work::Push(more, _) => LayoutScene::push(place, more),
-            Work::Copy(_) => LayoutScene::copy(place),
-            Work::Install(form) => LayoutScene::install(place, &[form]),
-            Work::Site => LayoutScene::site(place),
+            Work::Push(more, _) => push(place, more),
+            Work::Copy(_) => copy(place),
+            Work::Install(form) => install(place, form),
+            Work::Site => site(place),
         }
     }
 
@@ -143,41 +141,35 @@ impl Victim {
             };
             let below = |tree: &Tree| tree.keys().filter(|path| path.starts_with(&root)).count();
             assert_ne!(below(whole), 0);
-            assert!(
-                [0, below(whole)].contains(&below(&visible)),
-                "a part of {root}"
-            );
+            let all_or_none = [0, below(whole)].contains(&below(&visible));
+            assert!(all_or_none, "a part of {root}");
         }
     }
 
     /// Panics if an unfinished file is left.
     #[track_caller]
     pub fn cleaned_up(&self) {
-        assert_eq!(
-            unfinished(&self.scene.tree(PLACE)),
-            Vec::<&std::path::Path>::new()
-        );
+        let left = self.scene.tree(PLACE);
+        assert_eq!(unfinished(&left), Vec::<&std::path::Path>::new());
     }
 
     /// Asserts that the same command finishes with the result of an undisturbed run and does not repeat work, and that a further run has
     /// nothing to do.
     #[track_caller]
     pub fn finishes(&self) {
-        let (scene, arguments) = (&self.scene, self.arguments(PLACE));
+        let (scene, line) = (&self.scene, self.line(PLACE));
         let arrived = self.zips();
-        let printed = scene.succeeds(&arguments);
+        let printed = scene.succeeds(&line);
         assert_eq!(printed, self.expected.0);
-        assert!(
-            scene.tree(PLACE) == self.expected.1,
-            "not as after an undisturbed run"
-        );
+        let is_finished = scene.tree(PLACE) == self.expected.1;
+        assert!(is_finished, "not as after an undisturbed run");
         let now = scene.inodes(PLACE);
         for (zip, inode) in arrived {
             // A replaced zip may be missing.
             let again = now.get(&zip).is_some_and(|now| *now != inode);
             assert!(!again, "copied again: {}", zip.display());
         }
-        let third = scene.tfoci(&arguments).succeeds();
+        let third = scene.line(&line).succeeds();
         let done = match &self.work {
             Work::Push(..) => "Pushed",
             Work::Copy(_) => "Copied",
@@ -195,9 +187,8 @@ impl Victim {
         let mut zips = self.scene.inodes(PLACE);
         zips.retain(|path, _| {
             let (content, _) = &tree[path];
-            let is_zip = content
-                .as_ref()
-                .is_some_and(|bytes| bytes.starts_with(b"PK"));
+            let content = content.as_ref();
+            let is_zip = content.is_some_and(|bytes| bytes.starts_with(b"PK"));
             is_zip && !hidden.contains(&path.as_path())
         });
         zips
