@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::serve::stores::Store;
-use crate::support::author::{Author, steady};
+use crate::support::author::Author;
 use crate::support::origin::{Origin, Provider};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
@@ -13,7 +13,12 @@ use tfoci::platform::Platform;
 const VERSIONS: [&str; 5] = ["1.0.0", "1.1.0-beta.1", "1.1.0", "1.2.0+b.1", "2.0.0"];
 /// Those that the list denies.
 const DENIED: [&str; 3] = ["1.1.0-beta.1", "1.1.0", "1.2.0+b.1"];
-const TRUST: [&str; 2] = ["--trust", "trust.toml"];
+/// Those that it does not deny.
+const OTHERS: [&str; 2] = ["1.0.0", "2.0.0"];
+const DEMO: &str = "registry.opentofu.org/acme/demo";
+/// The constraints for those that it denies.
+const MIDDLE: &str = ">= 1.1.0-alpha, <= 1.2.0";
+const COPY: &str = "copy --from oci-layout:store --to oci-layout:new";
 
 /// The trust file: the key of the author comes first, and then the list.
 fn trust(pattern: &str, versions: &str, until: &str) -> String {
@@ -29,34 +34,26 @@ fn filled() -> Author {
     for version in VERSIONS {
         let folder = ReleaseFolder::new("demo", version);
         let folder = folder.platform(&Platform::current().to_string());
-        folder.write(&author.scene.path(format!("dist-{version}")));
-        push(&author, version, &["--key", "acme.asc"]).succeeds();
+        folder.write(&author.path(format!("dist-{version}")));
+        push(&author, version, "").succeeds();
     }
-    let text = trust(
-        "registry.opentofu.org/acme/demo",
-        ">= 1.1.0-alpha, <= 1.2.0",
-        "",
-    );
-    author.scene.write("trust.toml", text);
+    author.write("trust.toml", trust(DEMO, MIDDLE, ""));
     author
 }
 
-fn push(author: &Author, version: &str, more: &[&str]) -> Run {
-    let folder = format!("dist-{version}");
-    let push = format!("push {folder} --provider acme/demo");
-    let to = "--to oci-layout:store";
-    author.line(format!("{push} {to} {}", more.join(" ")))
+fn push(author: &Author, version: &str, more: &str) -> Run {
+    let push = format!("push dist-{version} --provider acme/demo --key acme.asc");
+    author.line(format!("{push} --to oci-layout:store {more}"))
 }
 
 /// Runs a command with the trust file.
-fn with_list(author: &Author, arguments: &str) -> Run {
-    let words = arguments.split(' ').chain(TRUST);
-    author.tfoci(&words.collect::<Vec<_>>())
+fn with_list(author: &Author, line: impl AsRef<str>) -> Run {
+    author.line(format!("{} --trust trust.toml", line.as_ref()))
 }
 
 /// The versions in a store.
 fn versions(author: &Author, store: &str) -> Vec<String> {
-    let run = author.tfoci(&["versions", "acme/demo", "--from", store]);
+    let run = author.line(format!("versions acme/demo --from {store}"));
     run.succeeds().stdout.lines().map(str::to_owned).collect()
 }
 
@@ -64,21 +61,17 @@ fn versions(author: &Author, store: &str) -> Vec<String> {
 #[track_caller]
 fn says_why(run: &Run) {
     for fact in ["CVE-2026-1", "trust.toml, line 10"].iter().chain(&DENIED) {
-        assert!(run.stderr.contains(fact), "{fact}: {}", run.stderr);
+        run.tells(fact);
     }
-    assert!(!run.stderr.contains("another"), "{}", run.stderr);
+    run.omits("another");
 }
 
 #[test]
 fn push_refuses_them() {
     let author = filled();
-    for (version, status) in VERSIONS.map(|one| (one, if DENIED.contains(&one) { 3 } else { 0 })) {
-        let run = push(
-            &author,
-            version,
-            &[&TRUST[..], &["--key", "acme.asc"]].concat(),
-        );
-        assert_eq!(run.status, Some(status), "{version} {}", run.stderr);
+    for version in VERSIONS {
+        let status = if DENIED.contains(&version) { 3 } else { 0 };
+        push(&author, version, "--trust trust.toml").exits(status);
     }
 }
 
@@ -90,22 +83,19 @@ fn copy_leaves_them_out_and_fails_for_those_that_are_named() {
         ("bundle:all.tar", "oci-layout:store"),
         ("oci-layout:third", "bundle:all.tar"),
     ] {
-        let copy = format!("copy --from {from} --to {to}");
-        let run = with_list(&author, &copy).succeeds();
+        let run = with_list(&author, format!("copy --from {from} --to {to}")).succeeds();
         if from != "bundle:all.tar" {
             says_why(&run);
         }
-        assert_eq!(versions(&author, to), ["1.0.0", "2.0.0"]);
+        assert_eq!(versions(&author, to), OTHERS);
     }
     for version in DENIED {
-        let copy = format!("copy acme/demo@{version} --from oci-layout:store --to oci-layout:new");
-        let run = with_list(&author, &copy).exits(3);
-        assert!(run.stderr.contains("CVE-2026-1"), "{}", run.stderr);
-        assert!(!author.scene.path("new").exists());
+        let run = with_list(&author, format!("{COPY} acme/demo@{version}"));
+        run.exits(3).tells("CVE-2026-1");
+        assert!(!author.path("new").exists());
     }
-    let rebuild = "copy --from oci-layout:store --to oci-layout:new --rebuild-index";
-    says_why(&with_list(&author, rebuild).succeeds());
-    assert_eq!(versions(&author, "oci-layout:new"), ["1.0.0", "2.0.0"]);
+    says_why(&with_list(&author, format!("{COPY} --rebuild-index")).succeeds());
+    assert_eq!(versions(&author, "oci-layout:new"), OTHERS);
 }
 
 /// An entry that has ended has no effect. One that ends today has.
@@ -113,12 +103,10 @@ fn copy_leaves_them_out_and_fails_for_those_that_are_named() {
 fn an_entry_counts_until_its_day() {
     let author = filled();
     for (until, count) in [("until = 2026-01-31\n", 5), ("until = 2999-12-31\n", 2)] {
-        let pattern = "registry.opentofu.org/acme/*";
-        let text = trust(pattern, ">= 1.1.0-alpha, <= 1.2.0", until);
-        author.scene.write("trust.toml", text);
+        let text = trust("registry.opentofu.org/acme/*", MIDDLE, until);
+        author.write("trust.toml", text);
         let to = format!("oci-layout:until-{count}");
-        let copy = format!("copy --from oci-layout:store --to {to}");
-        with_list(&author, &copy).succeeds();
+        with_list(&author, COPY.replace("oci-layout:new", &to)).succeeds();
         assert_eq!(versions(&author, &to).len(), count);
     }
     for wrong in [
@@ -127,8 +115,8 @@ fn an_entry_counts_until_its_day() {
         "more = 1\n",
     ] {
         let text = trust("acme.example/*/*", "1.0.0", wrong);
-        author.scene.write("trust.toml", text);
-        author.tfoci(&["trust", "check", "trust.toml"]).exits(2);
+        author.write("trust.toml", text);
+        author.line("trust check trust.toml").exits(2);
     }
 }
 
@@ -136,63 +124,40 @@ fn an_entry_counts_until_its_day() {
 #[test]
 fn the_list_changes_nothing_else() {
     let author = filled();
-    let other = trust("registry.opentofu.org/acme/demo", "1.0.0", "");
-    let other = other.replace(
-        &Signer::acme().fingerprint(),
-        &Signer::stranger().fingerprint(),
-    );
-    author.scene.write("trust.toml", other);
-    let run = with_list(&author, "copy --from oci-layout:store --to oci-layout:new").exits(3);
-    assert!(run.stderr.contains("CVE-2026-1"), "{}", run.stderr);
+    let [ours, theirs] = [Signer::acme(), Signer::stranger()].map(Signer::fingerprint);
+    let other = trust(DEMO, "1.0.0", "").replace(&ours, &theirs);
+    author.write("trust.toml", other);
+    with_list(&author, COPY).exits(3).tells("CVE-2026-1");
     let alone = "[[deny]]\nmatch = \"*/*/*\"\nversions = \"< 2\"\nreason = \"old\"\n";
-    author.scene.write("trust.toml", alone);
-    with_list(&author, "copy --from oci-layout:store --to oci-layout:new").succeeds();
+    author.write("trust.toml", alone);
+    with_list(&author, COPY).succeeds();
     assert_eq!(versions(&author, "oci-layout:new"), ["2.0.0"]);
 }
 
 #[test]
 fn install_and_lock_select_another_version() {
     let author = filled();
-    let text = trust("registry.opentofu.org/acme/demo", "> 1.0.0", "");
-    author.scene.write("trust.toml", text);
+    author.write("trust.toml", trust(DEMO, "> 1.0.0", ""));
     let into = "install acme/demo --from oci-layout:store --into packages --platform all";
     let run = with_list(&author, into).succeeds();
-    assert!(run.stderr.contains("CVE-2026-1"), "{}", run.stderr);
-    let installed = author
-        .scene
-        .path("packages/registry.opentofu.org/acme/demo");
-    let names = fs::read_dir(installed).unwrap();
-    let names: Vec<_> = names.map(|name| name.unwrap().file_name()).collect();
-    assert!(
-        names
-            .iter()
-            .all(|name| name.to_str().unwrap().contains("_1.0.0_")),
-        "{names:?}"
-    );
-    with_list(&author, &into.replace("demo ", "demo@2.0.0 ")).exits(3);
+    run.tells("CVE-2026-1");
+    let names = fs::read_dir(author.path(format!("packages/{DEMO}"))).unwrap();
+    for name in names {
+        let name = name.unwrap().file_name().into_string().unwrap();
+        assert!(name.contains("_1.0.0_"), "{name}");
+    }
+    with_list(&author, into.replace("demo ", "demo@2.0.0 ")).exits(3);
+    let path = author.path(".terraform.lock.hcl");
     for command in ["lock", "install"] {
-        let run = with_list(
-            &author,
-            &format!("{command} acme/demo --from oci-layout:store"),
-        );
-        run.succeeds();
-        let lock = fs::read_to_string(author.scene.path(".terraform.lock.hcl")).unwrap();
+        let line = format!("{command} acme/demo --from oci-layout:store");
+        with_list(&author, &line).succeeds();
+        let lock = fs::read_to_string(&path).unwrap();
         assert!(lock.contains("\"1.0.0\""), "{lock}");
         // A version that is locked already, and one that an argument names.
-        author
-            .scene
-            .write(".terraform.lock.hcl", lock.replace("1.0.0", "2.0.0"));
-        let again = with_list(
-            &author,
-            &format!("{command} acme/demo --from oci-layout:store"),
-        );
-        again.exits(3);
-        fs::remove_file(author.scene.path(".terraform.lock.hcl")).unwrap();
-        with_list(
-            &author,
-            &format!("{command} acme/demo@2.0.0 --from oci-layout:store"),
-        )
-        .exits(3);
+        fs::write(&path, lock.replace("1.0.0", "2.0.0")).unwrap();
+        with_list(&author, &line).exits(3);
+        fs::remove_file(&path).unwrap();
+        with_list(&author, line.replace("demo ", "demo@2.0.0 ")).exits(3);
     }
 }
 
@@ -206,38 +171,26 @@ fn mirror_leaves_them_out() {
     let origin = Origin::of([provider]);
     origin.write_ca(&author.scene);
     let host = origin.host();
-    let text = trust(&format!("{host}/acme/demo"), ">= 1.1.0-alpha, <= 1.2.0", "");
-    author.scene.write("trust.toml", text);
-    let mirror = format!(
-        "mirror {host}/acme/demo@>=1 --prereleases --ca-file ca.pem --to oci-layout:store --to oci-layout:other"
-    );
+    let demo = format!("{host}/acme/demo");
+    author.write("trust.toml", trust(&demo, MIDDLE, ""));
+    let to = "--to oci-layout:store --to oci-layout:other";
+    let mirror = format!("mirror {demo}@>=1 --prereleases --ca-file ca.pem {to}");
     says_why(&with_list(&author, &mirror).succeeds());
-    let from = format!("verify --from oci-layout:store {host}/acme/demo");
-    with_list(&author, &from).succeeds();
+    with_list(&author, format!("verify --from oci-layout:store {demo}")).succeeds();
     for version in ["1.1.0", "1.1.0-beta.1"] {
         let named = mirror.replace(">=1", version);
-        let run = with_list(&author, &named).exits(3);
-        assert!(run.stderr.contains("CVE-2026-1"), "{}", run.stderr);
+        with_list(&author, &named).exits(3).tells("CVE-2026-1");
     }
-    let listed = author.tfoci(&[
-        "versions",
-        &format!("{host}/acme/demo"),
-        "--from",
-        "oci-layout:other",
-    ]);
-    assert_eq!(steady(listed).stdout, "1.0.0\n2.0.0\n");
+    let listed = author.line(format!("versions {demo} --from oci-layout:other"));
+    assert_eq!(listed.stdout, "1.0.0\n2.0.0\n");
 }
 
 #[test]
 fn verify_and_the_inventory_show_them_and_a_site_loses_them() {
     let author = filled();
     let run = with_list(&author, "verify --from oci-layout:store").exits(3);
-    assert_eq!(
-        run.stdout.matches("[denied]").count(),
-        DENIED.len(),
-        "{}",
-        run.stdout
-    );
+    let count = run.stdout.matches("[denied]").count();
+    assert_eq!(count, DENIED.len(), "{}", run.stdout);
     let list = with_list(&author, "list --long acme/demo --from oci-layout:store");
     let list = list.succeeds().stdout;
     let denied = list.lines().filter(|line| line.contains("CVE-2026-1"));
@@ -245,29 +198,16 @@ fn verify_and_the_inventory_show_them_and_a_site_loses_them() {
     let mut versions: Vec<&str> = versions.collect();
     versions.sort_unstable();
     assert_eq!(versions, ["1.1.0", "1.1.0-beta.1", "1.2.0+b.1"], "{list}");
-    author
-        .tfoci(&["site", "public", "--from", "oci-layout:store"])
-        .succeeds();
-    let index = || {
-        fs::read_to_string(
-            author
-                .scene
-                .path("public/registry.opentofu.org/acme/demo/index.json"),
-        )
-        .unwrap()
-    };
+    let site = "site public --from oci-layout:store --delete";
+    author.line(site).succeeds();
+    let index = || fs::read_to_string(author.path(format!("public/{DEMO}/index.json"))).unwrap();
     assert!(index().contains("1.1.0"));
-    with_list(&author, "site public --from oci-layout:store --delete").succeeds();
-    assert!(
-        !index().contains("1.1.0") && !index().contains("1.2.0"),
-        "{}",
-        index()
-    );
-    assert!(
-        index().contains("1.0.0") && index().contains("2.0.0"),
-        "{}",
-        index()
-    );
+    with_list(&author, site).succeeds();
+    let index = index();
+    for version in VERSIONS {
+        let is_there = index.contains(&format!("\"{version}\""));
+        assert_eq!(is_there, OTHERS.contains(&version), "{version}: {index}");
+    }
 }
 
 /// `serve` reads the list again while it runs.
@@ -281,9 +221,8 @@ fn serve_hides_them_without_a_restart() {
     let before = server.get(&index).is(200).text();
     assert!(before.contains("\"1.0.0\""), "{before}");
     // As an editor does: the server never reads a half of it.
-    let new = store
-        .scene
-        .write("trust.new", text.replace("9.0.0", "1.0.0"));
+    let text = text.replace("9.0.0", "1.0.0");
+    let new = store.scene.write("trust.new", text);
     fs::rename(new, store.scene.path("trust.toml")).unwrap();
     server.logs_words("Reloaded trust.toml");
     server.until(&index, |reply| !reply.text().contains("\"1.0.0\""));
@@ -294,18 +233,11 @@ fn serve_hides_them_without_a_restart() {
 #[test]
 fn a_check_prints_the_list() {
     let author = filled();
-    let run = author.tfoci(&["trust", "check", "trust.toml"]).succeeds();
-    for text in [
-        "deny ",
-        "registry.opentofu.org/acme/demo",
-        "CVE-2026-1",
-        "line 10",
-    ] {
+    let run = author.line("trust check trust.toml").succeeds();
+    for text in ["deny ", DEMO, "CVE-2026-1", "line 10"] {
         assert!(run.stdout.contains(text), "{text}: {}", run.stdout);
     }
     let show = with_list(&author, "trust show acme/demo").succeeds().stdout;
-    assert!(
-        show.contains("CVE-2026-1") && !show.contains("another"),
-        "{show}"
-    );
+    let is_right = show.contains("CVE-2026-1") && !show.contains("another");
+    assert!(is_right, "{show}");
 }

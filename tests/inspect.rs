@@ -22,25 +22,24 @@ const USER_ID: &str = "Acme Provider Signing (test key) <security@acme.example>"
 const CHECKSUMS: &str = "15a8eb55243c696725e777cb6db53b2ee5a7215881bf11a9051ee83a977b7951";
 const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0 (oci-layout:mirror)";
 
-fn inspect(scene: &Scene, more: &[&str]) -> Run {
-    let arguments = "inspect acme/demo@1.0.0 --from oci-layout:mirror";
-    scene.line(format!("{arguments} {}", more.join(" ")))
+fn inspect(scene: &Scene, more: &str) -> Run {
+    scene.line(format!(
+        "inspect acme/demo@1.0.0 --from oci-layout:mirror {more}"
+    ))
 }
 
 fn document(run: &Run) -> Value {
-    let document = serde_json::from_str(&run.stdout).unwrap();
+    let document = run.json();
     follows("inspect", &document);
     document
 }
 
 #[test]
 fn the_report_in_text() {
-    let run = inspect(&pushed(), &[]).succeeds();
+    let run = inspect(&pushed(), "").succeeds();
     assert_eq!(run.stderr, "");
-    assert_eq!(
-        run.stdout,
-        format!("{HEAD}authentication  signed 16122978F255039A (embedded)\n{PACKAGES}")
-    );
+    let signed = "authentication  signed 16122978F255039A (embedded)";
+    assert_eq!(run.stdout, format!("{HEAD}{signed}\n{PACKAGES}"));
 }
 
 const HEAD: &str = "\
@@ -58,45 +57,36 @@ package         windows_amd64        445 B  zh:21cf7592bf0afec3ecbf611c2f5247b38
 
 #[test]
 fn the_report_in_json() {
-    let run = inspect(&pushed(), &["--format", "json"]).succeeds();
+    let run = inspect(&pushed(), "--format json").succeeds();
     let document = document(&run);
     assert_eq!(document["protocols"], json!(["5.0", "6.0"]));
-    assert_eq!(
-        document["authentication"],
-        json!({"status": "signed", "anchor": "embedded", "fingerprint": FINGERPRINT, "notes": []})
-    );
-    assert_eq!(
-        document["packages"][0],
-        json!({
-            "platform": "darwin_arm64",
-            "manifest": "sha256:769ee88951446d7e70798e6dae8109b3836a52ee600586676d56d596e4a81fa5",
-            "size": 436,
-            "zh": "zh:34e22e01f10d6481608e6e69526bbf1460b9f606d4d09290309fea1f681eec29",
-        })
-    );
-    let platforms = document["packages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|package| package["platform"].as_str());
-    assert!(platforms.is_sorted());
+    let signed =
+        json!({"status": "signed", "anchor": "embedded", "fingerprint": FINGERPRINT, "notes": []});
+    assert_eq!(document["authentication"], signed);
+    let first = json!({
+        "platform": "darwin_arm64",
+        "manifest": "sha256:769ee88951446d7e70798e6dae8109b3836a52ee600586676d56d596e4a81fa5",
+        "size": 436,
+        "zh": "zh:34e22e01f10d6481608e6e69526bbf1460b9f606d4d09290309fea1f681eec29",
+    });
+    assert_eq!(document["packages"][0], first);
+    let packages = document["packages"].as_array().unwrap().iter();
+    assert!(packages.is_sorted_by_key(|package| package["platform"].as_str()));
+}
+
+/// A trust file that pins a key.
+fn pinning(key: &str) -> String {
+    format!("[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"{key}\"]\n")
 }
 
 #[test]
 fn a_version_signed_by_the_pinned_key_is_pinned() {
     let scene = pushed();
-    scene.write(
-        "trust.toml",
-        format!(
-            "[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"{FINGERPRINT}\"]\n"
-        ),
-    );
-    for pin in [["--key", "acme.asc"], ["--trust", "trust.toml"]] {
-        let run = inspect(&scene, &[pin.as_slice(), &["--require-pinned"]].concat()).succeeds();
-        assert_eq!(
-            run.stdout,
-            format!("{HEAD}authentication  signed 16122978F255039A (pinned)\n{PACKAGES}")
-        );
+    scene.write("trust.toml", pinning(FINGERPRINT));
+    for pin in ["--key acme.asc", "--trust trust.toml"] {
+        let run = inspect(&scene, &format!("{pin} --require-pinned")).succeeds();
+        let signed = "authentication  signed 16122978F255039A (pinned)";
+        assert_eq!(run.stdout, format!("{HEAD}{signed}\n{PACKAGES}"));
     }
 }
 
@@ -105,24 +95,19 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
     let scene = pushed();
     let other = Signer::stranger().fingerprint();
     scene.write("stranger.asc", Signer::stranger().public_armored());
-    scene.write(
-        "trust.toml",
-        format!("[[provider]]\nmatch = \"registry.opentofu.org/acme/*\"\nkeys = [\"{other}\"]\n"),
-    );
+    scene.write("trust.toml", pinning(&other));
     for (pin, by) in [
-        (["--key", "stranger.asc"], "<else@stranger.example> --key"),
-        (["--trust", "trust.toml"], "trust.toml 3"),
+        ("--key stranger.asc", "<else@stranger.example> --key"),
+        ("--trust trust.toml", "trust.toml 3"),
     ] {
-        let run = inspect(&scene, &pin).exits(3);
-        assert_eq!(
-            run.stdout,
-            format!("{HEAD}authentication  refused\n{PACKAGES}")
-        );
+        let run = inspect(&scene, pin).exits(3);
+        let refused = format!("{HEAD}authentication  refused\n{PACKAGES}");
+        assert_eq!(run.stdout, refused);
         run.says(&format!(
             "error {ABOUT} SHA256SUMS.sig expected {other} {by} received {FINGERPRINT} {USER_ID}"
         ));
     }
-    let run = inspect(&scene, &["--key", "stranger.asc", "--format", "json"]).exits(3);
+    let run = inspect(&scene, "--key stranger.asc --format json").exits(3);
     let document = document(&run);
     assert_eq!(document["error"]["category"], "untrusted");
     assert_eq!(document.get("authentication"), None);
@@ -130,73 +115,53 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
 
 #[test]
 fn require_pinned_without_a_pinned_key_is_a_usage_error() {
-    let run = inspect(&pushed(), &["--require-pinned"]).exits(2);
+    let run = inspect(&pushed(), "--require-pinned").exits(2);
     run.says(&format!("error {ABOUT}"));
 }
 
-/// Writes, signs and pushes a release of one platform.
-fn push(scene: &Scene, platform: &str, store: &str, mistake: Option<Mistake>, more: &[&str]) {
-    let release = ReleaseFolder::new("demo", "1.0.0").platform(platform);
-    let release = mistake.map_or(release.clone(), |mistake| release.mistake(mistake));
-    release.write(&scene.path(store).with_extension("release"));
+/// Writes and pushes a release.
+fn push(scene: &Scene, release: ReleaseFolder, store: &str, more: &str) {
+    let folder = format!("{store}.release");
+    release.write(&scene.path(&folder));
     scene.write("signer.asc", Signer::acme().public_armored());
-    let (folder, to) = (format!("{store}.release"), format!("oci-layout:{store}"));
-    let arguments = format!("push {folder} --provider acme/demo --to {to}");
-    scene
-        .line(format!("{arguments} {}", more.join(" ")))
-        .succeeds();
+    let push = format!("push {folder} --provider acme/demo --to oci-layout:{store}");
+    scene.line(format!("{push} {more}")).succeeds();
+}
+
+/// What the report says about the authentication.
+fn authentication(run: &Run) -> &str {
+    let mut lines = run.stdout.lines();
+    let line = lines.find_map(|line| line.strip_prefix("authentication  "));
+    line.unwrap()
 }
 
 #[test]
 fn unsigned_versions_are_shown_as_such() {
     let scene = Scene::new();
-    push(
-        &scene,
-        "linux_amd64",
-        "mirror",
-        Some(Mistake::SignatureMissing),
-        &["--allow-unsigned", "*/*"],
-    );
-    let run = inspect(&scene, &[]).succeeds();
-    assert!(
-        run.stdout.contains("\nauthentication  checksum\n"),
-        "{}",
-        run.stdout
-    );
-    inspect(&scene, &["--key", "signer.asc"]).exits(3);
+    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
+    let unsigned = release.mistake(Mistake::SignatureMissing);
+    push(&scene, unsigned, "mirror", "--allow-unsigned */*");
+    assert_eq!(authentication(&inspect(&scene, "").succeeds()), "checksum");
+    inspect(&scene, "--key signer.asc").exits(3);
 
     let foreign = format!("oci-layout:{}", layouts().join("good-oras").display());
     let arguments = format!("inspect acme/demo@1.0.0 --exact-repository --from {foreign}");
     let run = scene.line(&arguments).succeeds();
-    assert!(
-        run.stdout.contains("\nauthentication  unverified\n"),
-        "{}",
-        run.stdout
-    );
+    assert_eq!(authentication(&run), "unverified");
     let run = scene.line(format!("{arguments} --format json")).succeeds();
     let document = document(&run);
-    assert_eq!(
-        document["authentication"],
-        json!({"status": "unverified", "notes": []})
-    );
+    let unverified = json!({"status": "unverified", "notes": []});
+    assert_eq!(document["authentication"], unverified);
     assert_eq!(document["protocols"], json!([]));
 }
 
 #[test]
 fn mistakes_that_clients_accept_are_noted() {
     let scene = Scene::new();
-    let lenient = format!(
-        "oci-layout:{}",
-        layouts().join("lenient-wrong-case").display()
-    );
-    let arguments = ["inspect", "acme/demo@1.0.0", "--exact-repository", "--from"];
-    let run = scene.tfoci(arguments.iter().chain(&[&*lenient])).succeeds();
-    assert!(
-        run.stdout
-            .contains("\nauthentication  unverified lenient-json\n"),
-        "{}",
-        run.stdout
-    );
+    let inspect = "inspect acme/demo@1.0.0 --exact-repository --from";
+    let lenient = layouts().join("lenient-wrong-case");
+    let run = scene.line(format!("{inspect} oci-layout:{}", lenient.display()));
+    assert_eq!(authentication(&run.succeeds()), "unverified lenient-json");
 
     let good = Parts::good();
     let [_, _, plain] = good.write(&scene.path("plain"));
@@ -214,14 +179,9 @@ fn mistakes_that_clients_accept_are_noted() {
         };
         parts.write(&scene.path("layout"));
         let run = scene
-            .line(format!("{} oci-layout:layout", arguments.join(" ")))
+            .line(format!("{inspect} oci-layout:layout"))
             .succeeds();
-        assert!(
-            run.stdout
-                .contains(&format!("\nauthentication  unverified{note}\n")),
-            "{}",
-            run.stdout
-        );
+        assert_eq!(authentication(&run), format!("unverified{note}"));
     }
 }
 
@@ -232,7 +192,7 @@ fn missing_versions_and_stores_are_errors() {
         ("acme/demo@2.0.0", "demo oci-layout:mirror 2.0.0 has 1.0.0"),
         ("acme/other@1.0.0", "other oci-layout:mirror"),
     ] {
-        let run = scene.tfoci(["inspect", address, "--from", "oci-layout:mirror"]);
+        let run = scene.line(format!("inspect {address} --from oci-layout:mirror"));
         let facts = format!("error registry.opentofu.org/acme/{facts}");
         run.exits(1).says(&facts);
     }
@@ -241,34 +201,21 @@ fn missing_versions_and_stores_are_errors() {
 /// A misspelt `match` must not look like trust.
 #[test]
 fn a_trust_file_without_an_entry_for_the_provider_is_reported() {
-    let author = Author::with_release();
-    author.push("").succeeds();
-    let key = Signer::acme().fingerprint();
-    let entry =
-        format!("[[provider]]\nmatch = \"registry.opentofu.org/acne/*\"\nkeys = [\"{key}\"]\n");
-    author.scene.write("trust.toml", entry);
+    let author = Author::pushed();
+    let entry = pinning(&Signer::acme().fingerprint()).replace("acme/", "acne/");
+    author.write("trust.toml", entry);
+    let from = "--from oci-layout:store --trust trust.toml";
     for command in [
-        &["inspect", "acme/demo@1.0.0"][..],
-        &["verify", "acme/demo"],
-        &[
-            "install",
-            "acme/demo",
-            "--platform",
-            "linux_amd64",
-            "--into",
-            "out",
-        ],
-        &["copy", "--to", "oci-layout:other"],
+        "inspect acme/demo@1.0.0",
+        "verify acme/demo",
+        "install acme/demo --platform linux_amd64 --into out",
+        "copy --to oci-layout:other",
     ] {
-        let from = ["--from", "oci-layout:store", "--trust", "trust.toml"];
-        let arguments = [command, &from].concat();
-        let run = author.tfoci(&arguments).succeeds();
+        let run = author.line(format!("{command} {from}")).succeeds();
         run.says("Warning trust.toml registry.opentofu.org/acme/demo");
-        let run = author.line(format!("{} --key acme.asc", arguments.join(" ")));
-        assert!(!run.succeeds().stderr.contains("Warning"), "{command:?}");
+        let run = author.line(format!("{command} {from} --key acme.asc"));
+        run.succeeds().omits("Warning");
     }
-    let run = author
-        .line("inspect acme/demo@1.0.0 --from oci-layout:store --trust trust.toml --require-pinned")
-        .exits(2);
-    assert!(!run.stderr.contains("Warning"), "{}", run.stderr);
+    let run = author.line(format!("inspect acme/demo@1.0.0 {from} --require-pinned"));
+    run.exits(2).omits("Warning");
 }

@@ -1,8 +1,8 @@
 //! An interrupted run reports the finished versions.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
@@ -10,6 +10,7 @@ use crate::support::origin::{Origin, Provider};
 use crate::support::registry::{Fault, Registry, Seen};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
+use crate::support::signal::Target;
 use crate::support::signer::Signer;
 
 const SIGNALS: [&str; 2] = ["INT", "TERM"];
@@ -44,17 +45,13 @@ impl Fixture {
     /// The command, with words in place of `[REGISTRY]`.
     fn command(&self, arguments: &str) -> Command {
         let arguments = arguments.replace("[REGISTRY]", self.registry.host());
-        let mut command = self.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        command.args(arguments.split(' '));
-        command.args(["--plain-http", self.registry.host()]);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+        let host = self.registry.host();
+        self.scene.piped(format!("{arguments} --plain-http {host}"))
     }
 
     fn succeeds(&self, arguments: &str) {
         let output = self.command(arguments).output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{stderr}");
+        assert!(output.status.success(), "{output:?}");
     }
 
     /// Runs a command. The first request for which `sees` holds sends the signal. Its body and later answers never arrive.
@@ -64,23 +61,14 @@ impl Fixture {
         sees: impl Fn(&Seen) -> bool + Send + 'static,
         arguments: &str,
     ) -> Interrupted {
-        let (victim, is_sent) = (Arc::new(Mutex::new(0)), Arc::new(AtomicBool::new(false)));
-        let (pid, sent, later) = (Arc::clone(&victim), Arc::clone(&is_sent), is_sent);
-        let send = move || {
-            let pid = pid.lock().unwrap().to_string();
-            let kill = Command::new("kill").args(["-s", signal, &pid]).status();
-            assert!(kill.unwrap().success());
-        };
+        let (target, is_sent) = (Target::default(), Arc::new(AtomicBool::new(false)));
+        let (sent, later) = (Arc::clone(&is_sent), is_sent);
         let is_first = move |seen: &Seen| sees(seen) && !sent.swap(true, Ordering::SeqCst);
-        self.registry
-            .always(is_first, Fault::stall_body_after(send));
+        let send = Fault::stall_body_after(target.hit(signal));
+        self.registry.always(is_first, send);
         let stalls = move |_: &Seen| later.load(Ordering::SeqCst);
         self.registry.always(stalls, Fault::Stall);
-        // The lock is held until the process is known.
-        let mut pid = victim.lock().unwrap();
-        let child = self.command(arguments).spawn().unwrap();
-        *pid = child.id();
-        drop(pid);
+        let child = target.start(&mut self.command(arguments));
         let output = child.wait_with_output().unwrap();
         let shown = |bytes| {
             let text = String::from_utf8(bytes).unwrap();
@@ -93,13 +81,14 @@ impl Fixture {
 }
 
 impl Interrupted {
-    /// Asserts the references or paths on stdout, without their digests, and the last lines of stderr.
+    /// Asserts the reference or path on stdout, without its digest, and the last lines of stderr.
     #[track_caller]
-    fn reports(&self, results: &[&str], summary: &str) {
+    fn reports(&self, result: &str, done: &str) {
+        let summary = format!("{done} 1 version, 1 package (406 B copied) in ");
         let lines = self.stdout.lines();
         let found: Vec<&str> = lines.map(|line| line.split('@').next().unwrap()).collect();
-        assert_eq!(found, results);
-        let (before, last) = self.stderr.rsplit_once(summary).expect(&self.stderr);
+        assert_eq!(found, [result]);
+        let (before, last) = self.stderr.rsplit_once(&summary).expect(&self.stderr);
         assert!(before.ends_with(' ') || before.ends_with('\n'));
         let (time, end) = last.split_once("s ").expect(last);
         assert!(time.parse::<f64>().is_ok(), "{time}");
@@ -109,21 +98,28 @@ impl Interrupted {
         assert!(numbers.len() == 2 && numbers[0] < numbers[1], "{hint}");
     }
 
-    /// The document has these provider versions with their states, and the error.
+    /// Asserts that nothing was finished.
     #[track_caller]
-    fn document(&self, providers: &[[&str; 2]]) -> Value {
+    fn reports_nothing(&self) {
+        assert_eq!(self.stdout, "");
+        assert!(
+            self.stderr.contains("error: interrupted\n"),
+            "{}",
+            self.stderr
+        );
+    }
+
+    /// The document has these provider versions, and the error.
+    #[track_caller]
+    fn document(&self, versions: &[String]) -> Value {
         let document: Value = serde_json::from_str(&self.stdout).expect(&self.stdout);
         assert_eq!(document["schema"], 1);
-        assert_eq!(
-            document["error"],
-            json!({"category": "interrupted", "message": "interrupted"})
-        );
-        let found: Vec<_> = document["providers"].as_array().unwrap().iter().collect();
-        let found: Vec<[&str; 2]> = found
-            .iter()
-            .map(|one| ["provider", "version"].map(|name| one[name].as_str().unwrap()))
-            .collect();
-        assert_eq!(found, providers);
+        let error = json!({"category": "interrupted", "message": "interrupted"});
+        assert_eq!(document["error"], error);
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let found = document["providers"].as_array().unwrap().iter();
+        let found = found.map(|one| text(&one["provider"]) + " " + &text(&one["version"]));
+        assert_eq!(found.collect::<Vec<_>>(), versions);
         document
     }
 }
@@ -144,20 +140,20 @@ fn after_tagging(version: &str) -> impl Fn(&Seen) -> bool + Send + use<> {
     }
 }
 
+const PUSH: &str =
+    "push 1.0.0 --provider acme/demo --key acme.asc --to [REGISTRY]/{namespace}/{type}";
+
 #[test]
 fn an_interrupted_push_reports_nothing_as_finished() {
-    const PUSH: &str =
-        "push 1.0.0 --provider acme/demo --key acme.asc --to [REGISTRY]/{namespace}/{type}";
     for signal in SIGNALS {
-        let fixture = Fixture::new();
-        let run = fixture.interrupt(signal, is_write, PUSH);
-        assert_eq!(run.stdout, "");
-        assert!(run.stderr.contains("error: interrupted\n"));
+        let run = Fixture::new().interrupt(signal, is_write, PUSH);
+        run.reports_nothing();
         assert!(!run.stderr.contains("Pushed"), "{}", run.stderr);
 
-        let fixture = Fixture::new();
-        let run = fixture.interrupt(signal, is_write, &format!("{PUSH} --format json"));
-        let document = run.document(&[]);
+        let json = format!("{PUSH} --format json");
+        let document = Fixture::new()
+            .interrupt(signal, is_write, &json)
+            .document(&[]);
         assert_eq!(document["bytes"], 0);
         assert_ne!(document["requests"], 0);
     }
@@ -165,29 +161,19 @@ fn an_interrupted_push_reports_nothing_as_finished() {
 
 #[test]
 fn an_interrupted_mirror_reports_the_finished_version() {
-    let demo = Provider::new("acme/demo")
-        .version("1.0.0", &[LINUX])
-        .version("1.1.0", &[LINUX]);
+    let demo = Provider::demo(&[LINUX]).version("1.1.0", &[LINUX]);
     let origin = Origin::of([demo]);
     let address = origin.address("acme/demo");
-    let arguments = format!(
-        "mirror {address}@>=1 --ca-file ca.pem --jobs 1 --to [REGISTRY]/{{namespace}}/{{type}}"
-    );
+    let to = "--ca-file ca.pem --jobs 1 --to [REGISTRY]/{namespace}/{type}";
     for signal in SIGNALS {
         let interrupt = |more: &str| {
             let fixture = Fixture::new();
             origin.write_ca(&fixture.scene);
-            fixture.interrupt(
-                signal,
-                after_tagging("1.1.0"),
-                &format!("{arguments}{more}"),
-            )
+            let mirror = format!("mirror {address}@>=1 {to}{more}");
+            fixture.interrupt(signal, after_tagging("1.1.0"), &mirror)
         };
-        interrupt("").reports(
-            &["HOST/acme/demo:1.1.0"],
-            "Mirrored 1 version, 1 package (406 B copied) in ",
-        );
-        let document = interrupt(" --format json").document(&[[&address, "1.1.0"]]);
+        interrupt("").reports("HOST/acme/demo:1.1.0", "Mirrored");
+        let document = interrupt(" --format json").document(&[format!("{address} 1.1.0")]);
         assert_eq!(document["bytes"], 406);
         assert_eq!(document["providers"][0]["status"], "copied");
     }
@@ -199,19 +185,15 @@ fn an_interrupted_copy_reports_the_finished_version() {
         let interrupt = |more: &str| {
             let fixture = Fixture::new();
             for version in ["1.0.0", "1.1.0"] {
-                fixture.succeeds(&format!(
-                    "push {version} --provider acme/demo --key acme.asc --to oci-layout:store"
-                ));
+                let push = format!("push {version} --provider acme/demo --key acme.asc");
+                fixture.succeeds(&format!("{push} --to oci-layout:store"));
             }
             let copy = "copy --from oci-layout:store --jobs 1 --to [REGISTRY]/{namespace}/{type}";
             fixture.interrupt(signal, after_tagging("1.0.0"), &format!("{copy}{more}"))
         };
-        interrupt("").reports(
-            &["HOST/acme/demo:1.0.0"],
-            "Copied 1 version, 1 package (406 B copied) in ",
-        );
-        let document =
-            interrupt(" --format json").document(&[["registry.opentofu.org/acme/demo", "1.0.0"]]);
+        interrupt("").reports("HOST/acme/demo:1.0.0", "Copied");
+        let first = "registry.opentofu.org/acme/demo 1.0.0".to_owned();
+        let document = interrupt(" --format json").document(&[first]);
         assert_eq!(document["bytes"], 406);
     }
 }
@@ -224,35 +206,29 @@ fn first(stdout: &str) -> &'static str {
     }
 }
 
+const INSTALL: &str = "install acme/demo --from [REGISTRY]/{namespace}/{type} --into mirror --platform linux_amd64 --jobs 1";
+
 #[test]
 fn an_interrupted_installation_reports_the_finished_provider() {
     for signal in SIGNALS {
         let interrupt = |more: &str| {
             let fixture = Fixture::new();
             for provider in ["acme/demo", "other/demo"] {
-                fixture.succeeds(&format!(
-                    "push 1.0.0 --provider {provider} --key acme.asc --to [REGISTRY]/{{namespace}}/{{type}}"
-                ));
+                fixture.succeeds(&PUSH.replace("acme/demo", provider));
             }
-            let install = "install acme/demo other/demo --from [REGISTRY]/{namespace}/{type} --into mirror --platform linux_amd64 --jobs 1";
             // Each provider has three layers of evidence and a package, and one package is read at a time. So the eighth blob is the
             // package of the second provider.
             let blobs = AtomicUsize::new(0);
             let is_second = move |seen: &Seen| {
                 seen.path.contains("/blobs/") && blobs.fetch_add(1, Ordering::SeqCst) == 7
             };
-            fixture.interrupt(signal, is_second, &format!("{install}{more}"))
+            fixture.interrupt(signal, is_second, &format!("{INSTALL} other/demo{more}"))
         };
         let run = interrupt("");
-        let first = first(&run.stdout);
-        run.reports(
-            &[&format!(
-                "mirror/{first}/terraform-provider-demo_1.0.0_linux_amd64.zip"
-            )],
-            "Installed 1 version, 1 package (406 B copied) in ",
-        );
+        let zip = "terraform-provider-demo_1.0.0_linux_amd64.zip";
+        run.reports(&format!("mirror/{}/{zip}", first(&run.stdout)), "Installed");
         let run = interrupt(" --format json");
-        let document = run.document(&[[self::first(&run.stdout), "1.0.0"]]);
+        let document = run.document(&[format!("{} 1.0.0", first(&run.stdout))]);
         assert_eq!(document["providers"][0]["packages"][0]["platform"], LINUX);
         assert_eq!(document.get("bytes"), None);
     }
@@ -262,15 +238,10 @@ fn an_interrupted_installation_reports_the_finished_provider() {
 fn install_has_finished_nothing() {
     for signal in SIGNALS {
         let fixture = Fixture::new();
-        fixture.succeeds(
-            "push 1.0.0 --provider acme/demo --key acme.asc --to [REGISTRY]/{namespace}/{type}",
-        );
-        let run = fixture.interrupt(
-            signal,
-            |seen| seen.path.contains("/blobs/"),
-            "install acme/demo --from [REGISTRY]/{namespace}/{type} --into mirror --platform linux_amd64",
-        );
-        assert_eq!(run.stdout, "");
-        assert!(run.stderr.contains("error: interrupted\n"));
+        fixture.succeeds(PUSH);
+        let is_blob = |seen: &Seen| seen.path.contains("/blobs/");
+        fixture
+            .interrupt(signal, is_blob, INSTALL)
+            .reports_nothing();
     }
 }

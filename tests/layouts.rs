@@ -95,12 +95,8 @@ pub fn install_from(
 
 fn code_of(line: &Line) -> (&'static str, String) {
     let into = tempfile::tempdir().unwrap();
-    match install_from(
-        &stored(&line.layout),
-        &line.version,
-        &line.platform,
-        into.path(),
-    ) {
+    let stored = stored(&line.layout);
+    match install_from(&stored, &line.version, &line.platform, into.path()) {
         Ok(installed) if installed.authentication.notes == [Note::LenientJson] => {
             ("ok", "lenient-json".to_owned())
         }
@@ -134,18 +130,11 @@ fn tfoci_installs_exactly_what_clients_install() {
         .enumerate()
         .filter_map(|(number, line)| {
             let into = format!("into{number}");
-            let run = scene.tfoci([
-                "install",
-                &format!("acme/demo@{}", line.version),
-                "--exact-repository",
-                "--from",
-                &line.store(),
-                "--into",
-                &into,
-                "--platform",
-                &line.platform,
-                "--quiet",
-            ]);
+            let (version, platform, store) = (&line.version, &line.platform, line.store());
+            let from = format!("--exact-repository --from {store} --into {into} --quiet");
+            let run = scene.line(format!(
+                "install acme/demo@{version} --platform {platform} {from}"
+            ));
             let status = match &*line.reason {
                 _ if line.is_accepted() => 0,
                 reason if reason.ends_with("-mismatch") || reason.ends_with("-member-repeated") => {
@@ -173,11 +162,8 @@ fn clients_see_the_listed_versions_and_those_reported_as_not_canonical() {
     for line in lines().filter(|line| line.version == "list") {
         let Versions { versions, ignored } = wait(stored(&line.layout).versions()).unwrap();
         if line.reason == "tag-number-too-large" {
-            let codes: Vec<_> = ignored
-                .iter()
-                .map(|(_, reason)| codes::of_ignored(reason))
-                .collect();
-            assert_eq!((versions.len(), codes), (1, vec!["tag-number-too-large"]));
+            let codes = ignored.iter().map(|(_, reason)| codes::of_ignored(reason));
+            assert!(codes.eq(["tag-number-too-large"]) && versions.len() == 1);
             continue;
         }
         let traps = ignored.into_iter().filter_map(|(_, reason)| match reason {
@@ -194,11 +180,8 @@ fn clients_see_the_listed_versions_and_those_reported_as_not_canonical() {
 fn clients_ignore_the_tags_that_tfoci_reports_as_no_versions() {
     for line in lines().filter(|line| line.version == "ignored") {
         let Versions { ignored, .. } = wait(stored(&line.layout).versions()).unwrap();
-        assert!(
-            ignored
-                .iter()
-                .all(|(_, reason)| codes::of_ignored(reason) == line.reason)
-        );
+        let mut reasons = ignored.iter().map(|(_, reason)| codes::of_ignored(reason));
+        assert!(reasons.all(|reason| reason == line.reason));
         let mut expected: Vec<&str> = line.outcome.split(' ').collect();
         expected.sort_unstable();
         let names: Vec<String> = ignored.into_iter().map(|(name, _)| name).collect();

@@ -10,14 +10,13 @@ use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
 
 /// Runs a command that may speak plain HTTP with the doubles.
-fn plain(author: &Author, line: &str) -> Run {
-    author.scene.line(format!("{line} --plain-http 127.0.0.1"))
+fn plain(author: &Author, line: impl AsRef<str>) -> Run {
+    author.line(format!("{} --plain-http 127.0.0.1", line.as_ref()))
 }
 
-fn pushed() -> Author {
-    let author = Author::new();
-    author.with_pushed();
-    author
+/// The template of most tests.
+fn template(registry: &Registry) -> String {
+    format!("{}/{{namespace}}/{{type}}", registry.host())
 }
 
 /// A registry that lists its repositories, two on a page. All have the author's provider in them.
@@ -32,24 +31,19 @@ fn listing(author: &Author, names: &[&str]) -> Registry {
 
 #[test]
 fn a_layout_is_listed() {
-    let author = pushed();
-    let list = "list --from oci-layout:store";
-    let run = author
-        .scene
-        .line(format!("{list} --format json"))
-        .succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let author = Author::pushed();
+    let list = author.line("list --from oci-layout:store --format json");
     let wanted = json!({
         "schema": 1,
         "store": "oci-layout:store",
         "providers": ["registry.opentofu.org/acme/demo"],
     });
-    assert_eq!(document, wanted);
+    assert_eq!(list.succeeds().json(), wanted);
 }
 
 #[test]
 fn a_registry_with_a_paged_catalog_is_listed() {
-    let author = pushed();
+    let author = Author::pushed();
     let names = [
         "other",
         "tofu/a.example/acme/demo",
@@ -62,17 +56,23 @@ fn a_registry_with_a_paged_catalog_is_listed() {
         "{}/tofu/{{hostname}}/{{namespace}}/{{type}}",
         registry.host()
     );
-    let run = plain(&author, &format!("list --from {from}")).succeeds();
+    let run = plain(&author, format!("list --from {from}")).succeeds();
+    let listed: Vec<&str> = run.stdout.lines().collect();
+    let here = "registry.opentofu.org/acme";
     assert_eq!(
-        run.stdout,
-        "a.example/acme/demo\nregistry.opentofu.org/acme/demo\nregistry.opentofu.org/acme/more\n"
+        listed,
+        [
+            "a.example/acme/demo",
+            &format!("{here}/demo"),
+            &format!("{here}/more")
+        ]
     );
     assert_eq!(registry.seen().len(), 3);
 }
 
 #[test]
 fn without_a_host_name_in_the_template_providers_are_on_the_default_host() {
-    let author = pushed();
+    let author = Author::pushed();
     let registry = listing(&author, &["acme-demo", "acme-demo-more"]);
     let from = format!("{}/{{namespace}}-{{type}}", registry.host());
     let arguments = format!("list --from {from} --default-host a.example");
@@ -89,9 +89,9 @@ fn a_provider_of_another_host_keeps_its_host() {
     author.push(provider).succeeds();
     let registry = Setup::of(Personality::Plain);
     let registry = registry.quirks(|quirks| quirks.catalog = Some(2)).start();
-    import(&author.scene.path("store"), &registry, "acme/demo");
-    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let run = |line: &str| plain(&author, &format!("{line} --from {from}"));
+    import(&author.path("store"), &registry, "acme/demo");
+    let from = template(&registry);
+    let run = |line: &str| plain(&author, format!("{line} --from {from}"));
     let list = run("list").succeeds();
     assert_eq!(list.stdout, "registry.opentofu.org/acme/demo\n");
     for command in ["install --into out", "site public"] {
@@ -103,56 +103,33 @@ fn a_provider_of_another_host_keeps_its_host() {
 
 #[test]
 fn install_and_copy_without_addresses_use_the_whole_list() {
-    let author = pushed();
+    let author = Author::pushed();
     let registry = listing(&author, &["acme/demo", "more/demo", "single"]);
-    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let copy = format!("copy --from {from} acme/demo --to oci-layout:named");
-    plain(&author, &copy).succeeds();
+    let copy = format!("copy --from {} acme/demo", template(&registry));
+    plain(&author, format!("{copy} --to oci-layout:named")).succeeds();
     let registry = listing(&author, &["acme/demo", "single"]);
-    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let copy = format!("copy --from {from} --to oci-layout:all");
-    let run = plain(&author, &copy).succeeds();
+    let from = template(&registry);
+    let run = plain(&author, format!("copy --from {from} --to oci-layout:all")).succeeds();
     assert_eq!(run.stdout.lines().count(), 1);
     let install = format!("install --from {from} --into out --platform all");
     plain(&author, &install).succeeds();
-    assert!(
-        author
-            .scene
-            .path("out/registry.opentofu.org/acme/demo")
-            .is_dir()
-    );
+    let installed = author.path("out/registry.opentofu.org/acme/demo");
+    assert!(installed.is_dir());
 }
 
 #[test]
 fn a_registry_without_a_catalog_is_an_error() {
     for access in [Access::Open, Access::Basic { user: "alice" }] {
         let registry = Setup::of(Personality::Plain).access(access).start();
-        let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-        let list = format!("list --from {from}");
+        let list = format!("list --from {}", template(&registry));
         let run = plain(&Author::new(), &list);
         run.exits(1).without_result();
     }
 }
 
 #[test]
-fn of_a_registry_that_refuses_the_credentials() {
-    let author = pushed();
-    let registry = Setup::of(Personality::Plain)
-        .access(Access::Basic { user: "alice" })
-        .start();
-    let host = registry.host();
-    let auths = json!({"auths": {host: {"auth": "YWxpY2U6d3Jvbmc="}}});
-    author.scene.write("auth.json", auths.to_string());
-    let from = format!("{host}/{{namespace}}/{{type}}");
-    for command in ["list", "copy --to oci-layout:all", "install --into out"] {
-        let line = format!("{command} --authfile auth.json --from {from}");
-        plain(&author, &line).exits(1).without_result();
-    }
-}
-
-#[test]
 fn a_template_that_no_repository_matches_is_an_error() {
-    let author = pushed();
+    let author = Author::pushed();
     for (names, template) in [
         (&["acme/demo"][..], "tofu/{hostname}/{namespace}/{type}"),
         (&[], "{namespace}/{type}"),
@@ -160,7 +137,7 @@ fn a_template_that_no_repository_matches_is_an_error() {
         let registry = listing(&author, names);
         let from = format!("{}/{template}", registry.host());
         for command in ["list", "install --into out"] {
-            let run = plain(&author, &format!("{command} --from {from}"));
+            let run = plain(&author, format!("{command} --from {from}"));
             run.exits(1).without_result();
         }
     }
@@ -173,7 +150,7 @@ fn templates_that_cannot_be_inverted_are_refused() {
         "r.example/{namespace}{type}",
         "{hostname}/{namespace}/{type}",
     ] {
-        let run = Author::new().scene.tfoci(["list", "--from", from]);
+        let run = Author::new().line(format!("list --from {from}"));
         run.exits(2).without_result();
     }
 }
@@ -181,15 +158,14 @@ fn templates_that_cannot_be_inverted_are_refused() {
 #[test]
 fn too_many_repositories_are_an_error() {
     let author = Author::new();
-    let registry = Setup::of(Personality::Plain);
-    let registry = registry
+    let setup = Setup::of(Personality::Plain);
+    let registry = setup
         .quirks(|quirks| quirks.catalog = Some(200_000))
         .start();
     for number in 0..100_001 {
         registry.repository(&format!("r{number}"), |_| ());
     }
-    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let run = plain(&author, &format!("list --from {from}"));
+    let run = plain(&author, format!("list --from {}", template(&registry)));
     run.exits(1).without_result();
 }
 
@@ -221,9 +197,7 @@ fn with_pages(author: &Author, spoil: impl Fn(&Registry), check: impl Fn(&str, O
 fn three_versions() -> Author {
     let author = Author::new();
     for version in ["1.0.0", "1.1.0", "1.2.0"] {
-        let _none_yet = std::fs::remove_dir_all(author.scene.path("dist"));
-        let folder = ReleaseFolder::new("demo", version).platform("linux_amd64");
-        folder.write(&author.scene.path("dist"));
+        author.releases(ReleaseFolder::new("demo", version).platform("linux_amd64"));
         author.push("").succeeds();
     }
     author
@@ -303,7 +277,7 @@ fn partly_open(author: &Author) -> Registry {
     for name in ["open/demo", "secret/demo"] {
         author.push(format!("--provider {name}")).succeeds();
         let layout = format!("store/registry.opentofu.org/{name}");
-        import(&author.scene.path(layout), &registry, name);
+        import(&author.path(layout), &registry, name);
     }
     let stranger =
         |path: &'static str| move |seen: &Seen| seen.path == path && seen.authorization().is_none();
@@ -318,37 +292,31 @@ fn partly_open(author: &Author) -> Registry {
 fn the_list_is_requested_with_the_credentials_if_there_are_any() {
     let author = Author::new();
     let registry = partly_open(&author);
-    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let run = |line: &str| {
-        plain(
-            &author,
-            &format!("{line} --from {from} --authfile auth.json"),
-        )
-    };
-    author.scene.write("auth.json", "{}");
+    let from = format!("--from {} --authfile auth.json", template(&registry));
+    let run = |line: &str| plain(&author, format!("{line} {from}"));
+    author.write("auth.json", "{}");
     let part = "registry.opentofu.org/open/demo\n";
     assert_eq!(run("list").succeeds().stdout, part);
-    author.scene.write("auth.json", registry.authfile());
+    author.write("auth.json", registry.authfile());
     let both = format!("{part}registry.opentofu.org/secret/demo\n");
     assert_eq!(run("list").succeeds().stdout, both);
     let copied = run("copy --to oci-layout:copied").succeeds();
     assert_eq!(copied.stdout.lines().count(), 2);
     let wrong = json!({"auths": {registry.host(): {"auth": "YWxpY2U6d3Jvbmc="}}});
-    author.scene.write("auth.json", wrong.to_string());
-    for command in ["list", "copy --to oci-layout:all"] {
-        run(command).exits(1);
+    author.write("auth.json", wrong.to_string());
+    for command in ["list", "copy --to oci-layout:all", "install --into out"] {
+        run(command).exits(1).without_result();
     }
     registry.assert_no_leaks();
 }
 
 #[test]
 fn a_registry_that_asks_for_no_credentials_gets_none() {
-    let author = pushed();
+    let author = Author::pushed();
     let registry = listing(&author, &["acme/demo"]);
     let auths = json!({"auths": {registry.host(): {"auth": "YWxpY2U6d3Jvbmc="}}});
-    author.scene.write("auth.json", auths.to_string());
-    let from = format!("{}/{{namespace}}/{{type}}", registry.host());
-    let list = format!("list --from {from} --authfile auth.json");
+    author.write("auth.json", auths.to_string());
+    let list = format!("list --from {} --authfile auth.json", template(&registry));
     plain(&author, &list).succeeds();
     let secrets = registry.count(|seen| seen.authorization().is_some());
     assert_eq!(secrets, 0, "{:#?}", registry.seen());
@@ -356,20 +324,14 @@ fn a_registry_that_asks_for_no_credentials_gets_none() {
 
 /// A document of `list --long`.
 fn inventory(author: &Author, more: &str) -> Value {
-    let run = plain(author, &format!("list --long --format json {more}")).succeeds();
-    serde_json::from_str(&run.stdout).unwrap()
+    let run = plain(author, format!("list --long --format json {more}"));
+    run.succeeds().json()
 }
 
 /// Pushes a signed version for these platforms.
 fn push(author: &Author, version: &str, platforms: &[&str], to: &str) {
-    let folder = ReleaseFolder::new("demo", version);
-    let folder = platforms
-        .iter()
-        .fold(folder, |folder, one| folder.platform(one));
-    let name = format!("dist-{version}");
-    folder.write(&author.scene.path(&name));
-    let push = format!("push {name} --provider acme/demo --key acme.asc --to {to}");
-    plain(author, &push).succeeds();
+    author.releases(ReleaseFolder::new("demo", version).each(platforms));
+    author.push_to(to, "--plain-http 127.0.0.1").succeeds();
 }
 
 #[test]
@@ -385,17 +347,14 @@ fn the_inventory_has_versions_sizes_signers_and_problems() {
     // An independent sum: the zips are the blobs that begin like one.
     let blobs = std::fs::read_dir(author.repository("blobs/sha256")).unwrap();
     let blobs = blobs.map(|blob| std::fs::read(blob.unwrap().path()).unwrap());
-    let sizes = blobs
-        .filter(|blob| blob.starts_with(b"PK"))
-        .map(|blob| blob.len());
-    assert_eq!(document["size"], sizes.sum::<usize>());
+    let zips = blobs.filter(|blob| blob.starts_with(b"PK"));
+    let size: usize = zips.map(|zip| zip.len()).sum();
+    assert_eq!(document["size"], size);
     let provider = &document["inventory"][0];
     assert_eq!(provider["provider"], "registry.opentofu.org/acme/demo");
     let versions = provider["versions"].as_array().unwrap();
-    assert_eq!(
-        versions[1]["platforms"],
-        json!(["darwin_arm64", "linux_amd64"])
-    );
+    let both = json!(["darwin_arm64", "linux_amd64"]);
+    assert_eq!(versions[1]["platforms"], both);
     assert_eq!(versions[1]["authentication"]["anchor"], "pinned");
     // A version of another author is a problem, and no failure.
     let document = inventory(&author, "--from oci-layout:store --key stranger.asc");
@@ -404,22 +363,16 @@ fn the_inventory_has_versions_sizes_signers_and_problems() {
     let long = "list --long --from oci-layout:store";
     let run = author.line(long).succeeds();
     let line = run.stdout.lines().nth(1).unwrap();
-    let words: Vec<&str> = line.split_whitespace().collect();
-    assert_eq!(
-        words[..4],
-        ["registry.opentofu.org/acme/demo", "2", "1.1.0", "2"]
-    );
+    let words: Vec<&str> = line.split_whitespace().take(4).collect();
+    assert_eq!(words.join(" "), "registry.opentofu.org/acme/demo 2 1.1.0 2");
     let one = author.line(format!("{long} acme/demo")).succeeds();
     assert_eq!(one.stdout.lines().count(), 3, "{}", one.stdout);
     let csv = author.line(format!("{long} --format csv")).succeeds();
     assert_eq!(csv.stdout.lines().count(), 3, "{}", csv.stdout);
-    assert!(
-        csv.stdout
-            .lines()
-            .all(|line| line.matches(',').count() == 7)
-    );
+    let mut lines = csv.stdout.lines();
+    assert!(lines.all(|line| line.matches(',').count() == 7));
     author
-        .tfoci(&["list", "--format", "csv", "--from", "oci-layout:store"])
+        .line("list --format csv --from oci-layout:store")
         .exits(2);
 }
 
@@ -433,23 +386,14 @@ fn the_inventory_of_a_registry_takes_few_requests() {
         push(&author, version, &["linux_amd64", "darwin_arm64"], &to);
     }
     registry.forget();
-    author.scene.write(
-        "mirror.toml",
-        "[[provider]]\naddress = \"registry.opentofu.org/acme/demo\"\n",
-    );
+    let file = "[[provider]]\naddress = \"registry.opentofu.org/acme/demo\"\n";
+    author.write("mirror.toml", file);
     let document = inventory(&author, &format!("--file mirror.toml --from {to}"));
-    assert_eq!(
-        document["inventory"][0]["versions"]
-            .as_array()
-            .unwrap()
-            .len(),
-        2
-    );
+    let versions = document["inventory"][0]["versions"].as_array().unwrap();
+    assert_eq!(versions.len(), 2);
     let count = |what: &str| registry.count(matching("GET", what));
-    assert_eq!(
-        (count("/tags/list"), count("/manifests/"), count("/blobs/")),
-        (1, 8, 6)
-    );
+    let counts = ["/tags/list", "/manifests/", "/blobs/"].map(count);
+    assert_eq!(counts, [1, 8, 6]);
 }
 
 #[test]
@@ -459,22 +403,15 @@ fn versions_that_no_lock_file_names_are_listed() {
         push(&author, version, &["linux_amd64"], "oci-layout:store");
     }
     let lock = "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.0.0\"\n}\n";
-    author.scene.write("tree/a/.terraform.lock.hcl", lock);
+    author.write("tree/a/.terraform.lock.hcl", lock);
     let list = "list --from oci-layout:store --unlocked tree";
     let run = author.line(list).succeeds();
     assert_eq!(run.stdout, "registry.opentofu.org/acme/demo@1.1.0\n");
-    let run = author
-        .line(format!("{list} --long --format csv"))
-        .succeeds();
-    assert!(
-        run.stdout.contains(",1.1.0,") && !run.stdout.contains(",1.0.0,"),
-        "{}",
-        run.stdout
-    );
+    let csv = author.line(format!("{list} --long --format csv"));
+    let csv = csv.succeeds().stdout;
+    assert!(csv.contains(",1.1.0,") && !csv.contains(",1.0.0,"), "{csv}");
     // Without a lock file, or with a broken one, all versions would seem to be unused.
-    author
-        .scene
-        .write("tree/b/.terraform.lock.hcl", "provider {");
+    author.write("tree/b/.terraform.lock.hcl", "provider {");
     author.line(list).exits(2);
     let other = "list --from oci-layout:store --unlocked store";
     author.line(other).exits(2);

@@ -2,26 +2,20 @@
 
 use std::fs;
 
-use serde_json::Value;
-
-use crate::support::author::{Author, steady};
-use crate::support::judge;
+use crate::support::author::Author;
 use crate::support::layout_of_registry::import;
 use crate::support::registry::Registry;
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
+use crate::support::tamper;
 
 const PROVIDER: &str = "registry.opentofu.org/acme/demo";
 const REPOSITORY: &str = "oci-layout:store/registry.opentofu.org/acme/demo";
 
 /// Pushes a version with one platform, and returns the reference that `push` prints.
 fn push(author: &Author, version: &str) -> String {
-    let _none = fs::remove_dir_all(author.scene.path("dist"));
-    let release = ReleaseFolder::new("demo", version).platform("linux_amd64");
-    release.write(&author.scene.path("dist"));
-    let run = author.scene.line(
-        "push dist --provider acme/demo --key acme.asc --to oci-layout:store --existing replace",
-    );
+    author.releases(ReleaseFolder::new("demo", version).platform("linux_amd64"));
+    let run = author.push("--existing replace");
     run.succeeds().stdout.trim().to_owned()
 }
 
@@ -50,20 +44,14 @@ fn shown(run: Run) -> [String; 2] {
 fn inspect_takes_a_reference_or_a_digest() {
     let (author, [first, second]) = two_versions();
     for (version, reference) in [("1.0.0", &first), ("1.1.0", &second)] {
-        let by_digest = format!("acme/demo@{}", digest(reference));
-        let by_both = format!("acme/demo@{version}@{}", digest(reference));
-        let from = ["--from", "oci-layout:store"];
-        for arguments in [
-            vec!["inspect", reference],
-            [&["inspect", &by_digest][..], &from].concat(),
-            [&["inspect", &by_both][..], &from].concat(),
-            vec!["inspect", reference.split('@').next().unwrap()],
-        ] {
-            let run = author.scene.tfoci(&arguments);
-            assert_eq!(
-                shown(run),
-                [format!("{PROVIDER} {version}"), reference.clone()]
-            );
+        let from = "--from oci-layout:store";
+        let by_digest = format!("acme/demo@{} {from}", digest(reference));
+        let by_both = format!("acme/demo@{version}@{} {from}", digest(reference));
+        let without = reference.split('@').next().unwrap();
+        for named in [reference, &*by_digest, &by_both, without] {
+            let run = author.line(format!("inspect {named}"));
+            let expected = [format!("{PROVIDER} {version}"), reference.clone()];
+            assert_eq!(shown(run), expected);
         }
     }
 }
@@ -71,23 +59,15 @@ fn inspect_takes_a_reference_or_a_digest() {
 #[test]
 fn install_and_copy_take_references() {
     let (author, [first, second]) = two_versions();
-    author
-        .scene
-        .line(format!("install {first} --into out --platform linux_amd64"))
-        .succeeds();
+    let install = format!("install {first} --into out --platform linux_amd64");
+    author.line(install).succeeds();
     let zip = "out/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
-    assert!(author.scene.path(zip).exists());
-    for (store, arguments) in [
-        ("one", vec![first.as_str()]),
-        ("two", vec!["--from", &second]),
-    ] {
+    assert!(author.path(zip).exists());
+    for (store, option, reference) in [("one", "", first), ("two", "--from", second)] {
         let to = format!("oci-layout:{store}");
-        let run = author
-            .scene
-            .line(format!("copy {} --to {to}", arguments.join(" ")))
-            .succeeds();
-        let reference = arguments.last().unwrap().replace("oci-layout:store", &to);
-        assert_eq!(run.stdout, format!("{reference}\n"));
+        let run = author.line(format!("copy {option} {reference} --to {to}"));
+        let copied = reference.replace("oci-layout:store", &to);
+        assert_eq!(run.succeeds().stdout, format!("{copied}\n"));
     }
 }
 
@@ -98,143 +78,113 @@ fn references_of_registries_name_the_provider_in_the_index() {
     import(&author.repository(""), &registry, "elsewhere");
     let reference = format!("{}/elsewhere:1.0.0@{}", registry.host(), digest(&first));
     let plain = "--plain-http 127.0.0.1";
-    let run = author.scene.line(format!("inspect {reference} {plain}"));
+    let run = author.line(format!("inspect {reference} {plain}"));
     assert_eq!(shown(run), [format!("{PROVIDER} 1.0.0"), reference.clone()]);
     let arguments = format!("copy --from {reference} --to oci-layout:other");
-    author.scene.line(format!("{arguments} {plain}")).succeeds();
+    author.line(format!("{arguments} {plain}")).succeeds();
     let arguments = "versions acme/demo --from oci-layout:other";
-    assert_eq!(author.scene.line(arguments).succeeds().stdout, "1.0.0\n");
+    assert_eq!(author.line(arguments).succeeds().stdout, "1.0.0\n");
 }
 
 /// A writer who moves a tag must not be able to choose the provider that is installed.
 #[test]
 fn a_reference_without_a_digest_names_the_provider_itself() {
     let (author, [first, _]) = two_versions();
-    let other = author.scene.path("elsewhere/acme/other");
+    let other = author.path("elsewhere/acme/other");
     fs::create_dir_all(other.parent().unwrap()).unwrap();
     fs::rename(author.repository(""), &other).unwrap();
     let reference = "oci-layout:elsewhere/acme/other:1.0.0";
     let with_digest = format!("{reference}@{}", digest(&first));
-    author.scene.tfoci(["inspect", &with_digest]).succeeds();
+    author.line(format!("inspect {with_digest}")).succeeds();
     for command in ["inspect", "copy --to oci-layout:out"] {
-        let run = author.scene.line(format!("{command} {reference}"));
+        let run = author.line(format!("{command} {reference}"));
         run.exits(3).says(&format!(
             "error {PROVIDER} {reference} expected REPOSITORY:VERSION@DIGEST"
         ));
     }
-    assert!(!author.scene.path("out").exists());
+    assert!(!author.path("out").exists());
 }
 
 #[test]
 fn a_tag_that_moved_is_refused() {
     let author = Author::new();
     let first = push(&author, "1.0.0");
-    let _none = fs::remove_dir_all(author.scene.path("dist"));
-    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_arm64");
-    release.write(&author.scene.path("dist"));
-    let moved = author.push("--existing replace").succeeds();
-    let received = digest(moved.stdout.trim()).to_owned();
-    let expected = digest(&first).to_owned();
-    let facts = format!(
-        "1.0.0 expected {expected} received {}",
-        author_digest(&author)
-    );
-    assert_ne!(expected, received);
-    let before = judge::tree(&author.scene.path("store"));
-    for command in [
-        vec!["inspect", &first],
-        vec!["install", &first, "--into", "out"],
-        vec!["copy", &first, "--to", "oci-layout:other"],
+    author.releases(ReleaseFolder::new("demo", "1.0.0").platform("linux_arm64"));
+    author.push("--existing replace").succeeds();
+    let (expected, received) = (digest(&first), author.tagged("1.0.0").unwrap());
+    let facts = format!("1.0.0 expected {expected} received sha256:{received}");
+    let before = author.tree_of("store");
+    let named = format!("acme/demo@1.0.0@{expected} --from oci-layout:store");
+    let about = format!("{PROVIDER} 1.0.0 oci-layout:store");
+    for (line, about) in [
+        (format!("inspect {first}"), REPOSITORY),
+        (format!("install {first} --into out"), REPOSITORY),
+        (format!("copy {first} --to oci-layout:other"), REPOSITORY),
+        (format!("inspect {named}"), &about),
+        (format!("copy {named} --to oci-layout:other"), ""),
     ] {
-        let run = author.scene.tfoci(&command).exits(3).without_result();
-        run.says(&format!("error {REPOSITORY} {facts}"));
+        let run = author.line(line).exits(3).without_result();
+        run.says(&format!("error {about} {facts}"));
     }
-    let version = format!("acme/demo@1.0.0@{expected}");
-    let from = "--from oci-layout:store";
-    let run = author
-        .scene
-        .line(format!("inspect {version} {from}"))
-        .exits(3);
-    run.says(&format!("error {PROVIDER} 1.0.0 oci-layout:store {facts}"));
-    let copy = format!("copy {version} --to oci-layout:other");
-    let run = author.scene.line(format!("{copy} {from}")).exits(3);
-    run.says(&format!("error {facts}"));
-    assert!(!author.scene.path("other").exists() || author.scene.path("out").read_dir().is_err());
-    assert_eq!(judge::tree(&author.scene.path("store")), before);
-}
-
-/// The digest that the tag 1.0.0 refers to.
-fn author_digest(author: &Author) -> String {
-    format!("sha256:{}", author.tagged("1.0.0").unwrap())
+    assert!(!author.path("other").exists() || author.path("out").read_dir().is_err());
+    assert_eq!(author.tree_of("store"), before);
 }
 
 #[test]
 fn arguments_without_a_version_are_refused() {
     let (author, [first, _]) = two_versions();
-    let zeros = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
-    let none = format!("acme/demo@{zeros}");
+    let zeros = format!("sha256:{}", "0".repeat(64));
     let evidence = first.replace(":1.0.0@", ":evidence-1.0.0@");
     let absent = first.replace(":1.0.0@", ":9.9.9@");
-    let from = ["--from", "oci-layout:store"];
-    for (arguments, exit, facts) in [
+    let from = "--from oci-layout:store";
+    for (line, exit, facts) in [
         (
-            [&["inspect", &none][..], &from].concat(),
+            format!("inspect acme/demo@{zeros} {from}"),
             1,
-            format!("{PROVIDER} oci-layout:store {zeros}"),
+            &*format!("{PROVIDER} oci-layout:store {zeros}"),
         ),
         (
-            vec!["inspect", &evidence],
+            format!("inspect {evidence}"),
             2,
-            format!("{evidence} expected REPOSITORY:VERSION@DIGEST"),
+            &format!("{evidence} expected REPOSITORY:VERSION@DIGEST"),
         ),
         (
-            vec!["inspect", &absent],
+            format!("inspect {absent}"),
             1,
-            format!("{REPOSITORY} 9.9.9 has none"),
+            &format!("{REPOSITORY} 9.9.9 has none"),
         ),
         (
-            vec!["inspect", "acme/demo@sha256:12"],
+            "inspect acme/demo@sha256:12".to_owned(),
             2,
-            "sha256:12 expected 64 128".to_owned(),
+            "sha256:12 expected 64 128",
         ),
-        (vec!["inspect", "acme/demo"], 2, PROVIDER.to_owned()),
-        (vec!["install", "--into", "out"], 2, "--from".to_owned()),
-        (
-            [&["inspect", &first][..], &from].concat(),
-            2,
-            "--from".to_owned(),
-        ),
+        ("inspect acme/demo".to_owned(), 2, PROVIDER),
+        ("install --into out".to_owned(), 2, "--from"),
+        (format!("inspect {first} {from}"), 2, "--from"),
     ] {
-        let run = author.scene.tfoci(&arguments).exits(exit);
+        let run = author.line(line).exits(exit);
         run.says(&format!("error {facts}"));
     }
 }
 
 #[test]
 fn an_index_without_a_title_is_of_the_provider_of_its_directory() {
-    let (author, [first, _]) = two_versions();
-    let blobs = author.repository("blobs/sha256");
-    let hex = digest(&first).strip_prefix("sha256:").unwrap();
-    let mut index: Value = serde_json::from_slice(&fs::read(blobs.join(hex)).unwrap()).unwrap();
-    index.as_object_mut().unwrap().remove("annotations");
-    let bytes = index.to_string();
-    let untitled = judge::sha256(&author.scene.write("untitled", &bytes));
-    fs::write(blobs.join(&untitled), &bytes).unwrap();
-    let mut tags: Value =
-        serde_json::from_slice(&fs::read(author.repository("index.json")).unwrap()).unwrap();
-    for entry in tags["manifests"].as_array_mut().unwrap() {
-        if entry["digest"] == digest(&first) {
-            entry["digest"] = format!("sha256:{untitled}").into();
-            entry["size"] = bytes.len().into();
-        }
-    }
-    fs::write(author.repository("index.json"), tags.to_string()).unwrap();
+    let (author, _) = two_versions();
+    let layout = author.repository("");
+    tamper::alter(&layout, "1.0.0", |index| {
+        index
+            .as_object_mut()
+            .unwrap()
+            .remove("annotations")
+            .unwrap();
+    });
+    let untitled = author.tagged("1.0.0").unwrap();
     let reference = format!("{REPOSITORY}:1.0.0@sha256:{untitled}");
-    let run = author.scene.tfoci(["inspect", &reference]);
+    let run = author.line(format!("inspect {reference}"));
     assert_eq!(shown(run), [format!("{PROVIDER} 1.0.0"), reference]);
-    fs::rename(author.repository(""), author.scene.path("alone")).unwrap();
+    fs::rename(author.repository(""), author.path("alone")).unwrap();
     let reference = format!("oci-layout:alone:1.0.0@sha256:{untitled}");
-    let run = steady(author.scene.tfoci(["inspect", &reference])).exits(1);
+    let run = author.line(format!("inspect {reference}")).exits(1);
     run.says(&format!("error {reference}"));
 }
 
@@ -242,33 +192,24 @@ fn an_index_without_a_title_is_of_the_provider_of_its_directory() {
 fn inspect_without_a_version_shows_the_newest_and_lists_the_others() {
     let (author, _) = two_versions();
     let second = push(&author, "1.2.0-rc.1");
-    let from = ["inspect", "acme/demo", "--from", "oci-layout:store"];
-    let run = author.scene.tfoci(from).succeeds();
+    let inspect = "inspect acme/demo --from oci-layout:store";
+    let run = author.line(inspect).succeeds().stdout;
+    let first = format!("provider        {PROVIDER} 1.1.0\n");
+    assert!(run.starts_with(&first), "{run}");
     assert!(
-        run.stdout
-            .starts_with(&format!("provider        {PROVIDER} 1.1.0\n")),
-        "{}",
-        run.stdout
+        run.contains("\nother versions  1.2.0-rc.1, 1.0.0\n"),
+        "{run}"
     );
-    assert!(
-        run.stdout.contains("\nother versions  1.2.0-rc.1, 1.0.0\n"),
-        "{}",
-        run.stdout
-    );
-    let run = author
-        .scene
-        .tfoci(from.iter().chain(&["--format", "json"]))
-        .succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let json = |line: &str| {
+        author
+            .line(format!("{line} --format json"))
+            .succeeds()
+            .json()
+    };
+    let document = json(inspect);
     assert_eq!(document["version"], "1.1.0");
-    assert_eq!(
-        document["other_versions"],
-        serde_json::json!(["1.2.0-rc.1", "1.0.0"])
-    );
-    let run = author
-        .scene
-        .tfoci(["inspect", &second, "--format", "json"])
-        .succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let others = serde_json::json!(["1.2.0-rc.1", "1.0.0"]);
+    assert_eq!(document["other_versions"], others);
+    let document = json(&format!("inspect {second}"));
     assert_eq!(document.get("other_versions"), None);
 }

@@ -33,29 +33,14 @@ fn folder() -> ReleaseFolder {
 /// Every bad release.
 fn all() -> Vec<Bad> {
     let acme = Signer::acme();
-    let made = |name, mistake, faults| {
-        (
-            name,
-            folder().mistake(mistake),
-            acme.public_armored(),
-            faults,
-        )
-    };
+    let row =
+        |name, release, signer: &Signer, faults| (name, release, signer.public_armored(), faults);
+    let made = |name, mistake, faults| row(name, folder().mistake(mistake), acme, faults);
     let by = |name, signer: &'static Signer, faults| {
-        (
-            name,
-            folder().signed_by(signer),
-            signer.public_armored(),
-            faults,
-        )
+        row(name, folder().signed_by(signer), signer, faults)
     };
     let listed = |name, change: fn(&str) -> String, faults| {
-        (
-            name,
-            folder().document(change),
-            acme.public_armored(),
-            faults,
-        )
+        row(name, folder().document(change), acme, faults)
     };
     let of_testdata = |name, case, faults| {
         let (release, key) = ReleaseFolder::of_testdata(case);
@@ -105,20 +90,16 @@ impl Bad {
         for older in [false, true] {
             let author = Author::new();
             if older {
-                let other = ReleaseFolder::new("demo", "0.9.0").platform(LINUX);
-                other.write(&author.scene.path("dist"));
+                author.releases(ReleaseFolder::new("demo", "0.9.0").platform(LINUX));
                 author.push("").succeeds();
-                fs::remove_dir_all(author.scene.path("dist")).unwrap();
             }
-            self.release.write(&author.scene.path("dist"));
-            author.scene.write("keys.asc", &self.keys);
-            let before = author.tree();
-            let options = "--key keys.asc --format json";
-            self.assert_refused(0, &author.push_unsigned(options));
-            let allowed = "--allow-unsigned acme/demo";
-            let run = author.push_unsigned(format!("{options} {allowed}"));
-            self.assert_refused(0, &run);
-            assert_eq!(author.tree(), before, "{}", self.name);
+            author.releases(self.release.clone());
+            author.write("keys.asc", &self.keys);
+            for allowed in ["", "--allow-unsigned acme/demo"] {
+                let line = format!("--key keys.asc --format json {allowed}");
+                let run = author.untouched(|| author.push_unsigned(line));
+                self.assert_refused(0, &run);
+            }
         }
     }
 
@@ -130,10 +111,7 @@ impl Bad {
     fn is_not_mirrored(&self) {
         let scene = self.offered();
         for more in ["", "--allow-unsigned [ORIGIN]/acme/demo"] {
-            let line = format!(
-                "mirror [ORIGIN]/acme/demo {more} --to oci-layout:store --ca-file ca.pem --format json"
-            );
-            let run = scene.tfoci(scene.named(&line).split_whitespace());
+            let run = scene.json(&format!("[ORIGIN]/acme/demo {more}"));
             self.assert_refused(1, &run);
             assert!(scene.installs().is_empty(), "{}", self.name);
         }
@@ -142,10 +120,9 @@ impl Bad {
 
     /// From a store whose writer replaced the package and the evidence of a good release by those of this one.
     fn is_not_copied(&self) {
-        let author = Author::new();
-        folder().write(&author.scene.path("dist"));
+        let author = Author::of(folder());
         author.push("").succeeds();
-        let layout = author.scene.path(REPOSITORY);
+        let layout = author.path(REPOSITORY);
         let bad = self.release.build();
         let good = &folder().build().zips[0].1.bytes;
         fs::write(layout::blob(&layout, good), &bad.zips[0].1.bytes).unwrap();
@@ -154,9 +131,8 @@ impl Bad {
             Some(document) => tamper::alter(&layout, "evidence-1.0.0", |evidence| {
                 let key = self.keys.clone().into_bytes();
                 let signature = bad.signature.map(|file| [file.bytes, key]);
-                let parts = [document.bytes.clone()]
-                    .into_iter()
-                    .chain(signature.into_iter().flatten());
+                let parts = [document.bytes.clone()].into_iter();
+                let parts = parts.chain(signature.into_iter().flatten());
                 let layers = evidence["layers"].as_array_mut().unwrap();
                 let replaced = layers.iter().zip(parts).map(|(layer, bytes)| {
                     let media_type = layer["mediaType"].as_str().unwrap();
@@ -167,16 +143,11 @@ impl Bad {
                 *layers = replaced.collect();
             }),
         }
-        author.scene.write("keys.asc", &self.keys);
+        author.write("keys.asc", &self.keys);
         let line = "copy acme/demo@1.0.0 --from oci-layout:store --to oci-layout:other --key keys.asc --format json";
-        let run = author.scene.tfoci(line.split(' '));
-        self.assert_refused(2, &run);
-        assert!(
-            !author
-                .scene
-                .path("other/registry.opentofu.org/acme/demo/index.json")
-                .exists()
-        );
+        self.assert_refused(2, &author.line(line));
+        let index = author.path("other/registry.opentofu.org/acme/demo/index.json");
+        assert!(!index.exists(), "{}", self.name);
     }
 
     /// From an origin, for a client of a server.
@@ -187,9 +158,8 @@ impl Bad {
         let server = Server::plain(&scene.scene, line);
         let base = format!("/mirror/{}", scene.origin.address("acme/demo"));
         server.get(&format!("{base}/1.0.0.json")).is(404);
-        server.until(&format!("{base}/index.json"), |reply| {
-            !reply.text().contains("1.0.0")
-        });
+        let index = format!("{base}/index.json");
+        server.until(&index, |reply| !reply.text().contains("1.0.0"));
         let host = scene.origin.host().replace(':', "_");
         assert!(!scene.path("cache").join(host).exists(), "{}", self.name);
         server.stop();

@@ -10,7 +10,7 @@ use serde_json::json;
 use tfoci::platform::Platform;
 
 use crate::install::steady;
-use crate::support::docker_registry::{Foreign, PASSWORD, Program, USER};
+use crate::support::docker_registry::{Foreign, Options, PASSWORD, Program, USER};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::{Run, Scene};
 use crate::support::signer::Signer;
@@ -51,18 +51,18 @@ const VERSIONS: &str =
 struct Site {
     scene: Scene,
     host: String,
-    network: Vec<String>,
+    /// Options of each command.
+    network: String,
     authority: Option<String>,
 }
 
 impl Site {
     /// A site with a registry without TLS.
     fn plain(registry: &Foreign) -> Self {
-        let host = registry.host();
-        let network = vec!["--plain-http".to_owned(), "127.0.0.1".to_owned()];
+        let network = "--plain-http 127.0.0.1".to_owned();
         Self {
             network,
-            ..Self::at(&host)
+            ..Self::at(&registry.host())
         }
     }
 
@@ -70,12 +70,18 @@ impl Site {
     fn trusting(registry: &Foreign, authority: &Authority) -> Self {
         let site = Self::at(&registry.host());
         authority.write(&site.scene, "ca.pem");
-        let network = vec!["--ca-file".to_owned(), "ca.pem".to_owned()];
         Self {
-            network,
+            network: "--ca-file ca.pem".to_owned(),
             authority: Some(authority.pem.clone()),
             ..site
         }
+    }
+
+    /// Other programs trust the authority, too.
+    fn for_tools(mut self) -> Self {
+        let path = self.scene.path("ca.pem").display().to_string();
+        self.scene = self.scene.env("SSL_CERT_FILE", &path);
+        self
     }
 
     fn at(host: &str) -> Self {
@@ -85,7 +91,7 @@ impl Site {
         Self {
             scene,
             host: host.to_owned(),
-            network: Vec::new(),
+            network: String::new(),
             authority: None,
         }
     }
@@ -110,21 +116,13 @@ impl Site {
 
     fn with_input(&self, line: &str, input: &str) -> Run {
         let line = line.replace("[HOST]", &self.host);
-        let mut command = self.scene.command(env!("CARGO_BIN_EXE_tfoci"));
-        command
-            .args(line.split(' '))
-            .args(&self.network)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut command = self.scene.piped(format!("{line} {}", self.network));
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let _unread = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
-        let home = self.scene.path("").canonicalize().unwrap();
         let tidy = |bytes: Vec<u8>| {
-            let text = String::from_utf8(bytes).unwrap();
+            let text = self.scene.filter(bytes);
             assert!(!text.contains(PASSWORD), "{text}");
-            let text = text.replace(home.to_str().unwrap().trim_end_matches('/'), "[TMP]");
             steady(&text.replace(&self.host, "[HOST]"))
         };
         Run {
@@ -153,6 +151,17 @@ impl Site {
     }
 }
 
+/// Starts a registry with TLS by an authority, and with a password.
+fn start(program: Program, authority: Option<&Authority>, password: bool) -> Option<Foreign> {
+    let identity = authority.map(Authority::server);
+    let tls = identity.as_ref();
+    program.start(&Options {
+        tls,
+        password,
+        ..Options::default()
+    })
+}
+
 /// The secret that every registry with a password takes.
 fn secret() -> RegistryAuth {
     RegistryAuth::Basic(USER.to_owned(), PASSWORD.to_owned())
@@ -160,7 +169,6 @@ fn secret() -> RegistryAuth {
 
 /// A release for this machine and for a platform that no machine has.
 fn release(version: &str) -> ReleaseFolder {
-    ReleaseFolder::new("demo", version)
-        .platform(&Platform::current().to_string())
-        .platform("plan9_mips")
+    let here = Platform::current().to_string();
+    ReleaseFolder::new("demo", version).each(&[&here, "plan9_mips"])
 }

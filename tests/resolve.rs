@@ -2,9 +2,9 @@
 
 use crate::support::scene::Scene;
 
-fn resolve(arguments: &[&str]) -> String {
-    let arguments = [&["resolve"], arguments].concat();
-    Scene::new().tfoci(arguments).succeeds().stdout
+fn resolve(arguments: &str) -> String {
+    let run = Scene::new().line(format!("resolve {arguments}"));
+    run.succeeds().stdout
 }
 
 #[test]
@@ -17,7 +17,8 @@ uri  registry.example.net/tofu/{hostname}/{namespace}/{type}
         "registry.example.net/tofu/${hostname}/${namespace}/${type}",
         "registry.example.net/tofu/{hostname}/{namespace}/{type}",
     ] {
-        assert_eq!(resolve(&["acme/demo", "--from", template]), expected);
+        let resolved = resolve(&format!("acme/demo --from {template}"));
+        assert_eq!(resolved, expected);
     }
 }
 
@@ -25,78 +26,58 @@ uri  registry.example.net/tofu/{hostname}/{namespace}/{type}
 fn mixed_spellings_of_expressions_are_refused() {
     let template =
         r#"ghcr.io/%{ if namespace == "acme" }ours%{ else }theirs%{ endif }/${namespace}-${type}"#;
-    let text = resolve(&["acme/demo", "--from", template]);
+    // The template has spaces.
+    let run = Scene::new().tfoci(["resolve", "acme/demo", "--from", template]);
+    let text = run.succeeds().stdout;
     let expected = format!("ghcr.io/ours/acme-demo\nhcl  {template}\nuri  none");
     assert!(text.starts_with(&expected), "{text}");
 }
 
 #[test]
 fn json_has_the_same_repository() {
-    let text = resolve(&[
-        "acme/demo",
-        "--from",
-        "r.example/{namespace}-{type}",
-        "--format",
-        "json",
-    ]);
+    let text = resolve("acme/demo --from r.example/{namespace}-{type} --format json");
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(
-        document,
-        serde_json::json!({
-            "schema": 1,
-            "provider": "registry.opentofu.org/acme/demo",
-            "reference": "r.example/acme-demo",
-            "template": {"hcl": "r.example/${namespace}-${type}", "uri": "r.example/{namespace}-{type}"},
-        })
-    );
+    let expected = serde_json::json!({
+        "schema": 1,
+        "provider": "registry.opentofu.org/acme/demo",
+        "reference": "r.example/acme-demo",
+        "template": {"hcl": "r.example/${namespace}-${type}", "uri": "r.example/{namespace}-{type}"},
+    });
+    assert_eq!(document, expected);
 }
 
 #[test]
 fn a_layout_resolves_to_a_directory() {
-    assert_eq!(
-        resolve(&[
+    for (arguments, place) in [
+        (
             "bücher.example:8443/acme/demo",
-            "--from",
-            "oci-layout:store"
-        ]),
-        "oci-layout:store/xn--bcher-kva.example_8443/acme/demo\n"
-    );
-    assert_eq!(
-        resolve(&[
-            "acme/demo",
-            "--from",
-            "oci-layout:store",
-            "--exact-repository"
-        ]),
-        "oci-layout:store\n"
-    );
+            "/xn--bcher-kva.example_8443/acme/demo",
+        ),
+        ("acme/demo --exact-repository", ""),
+    ] {
+        let resolved = resolve(&format!("{arguments} --from oci-layout:store"));
+        assert_eq!(resolved, format!("oci-layout:store{place}\n"));
+    }
 }
 
 #[test]
 fn a_template_without_expressions_is_one_repository() {
-    assert!(
-        resolve(&[
-            "hashicorp/random",
-            "--from",
-            "r.example/terraform-provider-random"
-        ])
-        .starts_with("r.example/")
-    );
+    let random = "r.example/terraform-provider-random";
+    assert!(resolve(&format!("hashicorp/random --from {random}")).starts_with(random));
     let scene = Scene::new();
-    let other = "resolve hashicorp/aws --from r.example/terraform-provider-random";
-    scene.line(other).exits(2);
+    let other = format!("resolve hashicorp/aws --from {random}");
+    scene.line(&other).exits(2);
     scene.line(format!("{other} --exact-repository")).succeeds();
 }
 
 #[test]
 fn an_address_that_a_template_cannot_map_has_exit_code_1() {
-    let scene = Scene::new();
-    scene
-        .line("resolve acme/ünder --from r.example/{namespace}/{type}")
-        .exits(1);
-    scene
-        .line("resolve example.com:8443/acme/demo --from r.example/{hostname}/{type}")
-        .exits(1);
+    for arguments in [
+        "acme/ünder --from r.example/{namespace}/{type}",
+        "example.com:8443/acme/demo --from r.example/{hostname}/{type}",
+    ] {
+        Scene::new().line(format!("resolve {arguments}")).exits(1);
+    }
 }
 
 #[test]
@@ -105,6 +86,6 @@ fn a_name_that_becomes_too_long_is_refused() {
     // Every template is tried with examples first.
     let name = template.replace("{type}", "example-type");
     let (shown, name) = (template.split_at(200).0, name.split_at(200).0);
-    let run = Scene::new().tfoci(["resolve", "acme/demodemodemo", "--from", &template]);
+    let run = Scene::new().line(format!("resolve acme/demodemodemo --from {template}"));
     run.exits(2).says(&format!("error {shown}… {name}… 512"));
 }

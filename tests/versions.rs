@@ -1,14 +1,14 @@
 //! `tfoci versions`: the listed versions, and the reasons for those that are left out.
 
 use std::fs;
-use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::schema::follows;
 use crate::support::layout::Parts;
 use crate::support::scene::{Run, Scene};
 use crate::support::tamper::untag;
+use crate::support::testdata;
 
 /// A scene in which the release of `testdata` is in `oci-layout:mirror`.
 pub fn pushed() -> Scene {
@@ -18,20 +18,21 @@ pub fn pushed() -> Scene {
 }
 
 fn push(scene: &Scene, provider: &str) {
-    let release = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/release");
-    let (folder, key) = (release.to_str().unwrap(), release.join("acme.asc"));
-    let key = key.to_str().unwrap();
-    scene
-        .line(format!(
-            "push {folder} --provider {provider} --key {key} --to oci-layout:mirror"
-        ))
-        .succeeds();
+    let release = testdata("release");
     fs::copy(release.join("acme.asc"), scene.path("acme.asc")).unwrap();
+    let push = format!(
+        "push {} --provider {provider} --key acme.asc",
+        release.display()
+    );
+    scene
+        .line(format!("{push} --to oci-layout:mirror"))
+        .succeeds();
 }
 
-fn versions(scene: &Scene, more: &[&str]) -> Run {
-    let arguments = "versions acme/demo --from oci-layout:mirror";
-    scene.line(format!("{arguments} {}", more.join(" ")))
+fn versions(scene: &Scene, more: &str) -> Run {
+    scene.line(format!(
+        "versions acme/demo --from oci-layout:mirror {more}"
+    ))
 }
 
 #[test]
@@ -41,13 +42,13 @@ fn a_repository_without_versions_is_said_to_have_none() {
     untag(&layout, "1.0.0");
     let none =
         "Warning registry.opentofu.org/acme/demo oci-layout:mirror/registry.opentofu.org/acme/demo";
-    let run = versions(&scene, &[]).succeeds().without_result();
+    let run = versions(&scene, "").succeeds().without_result();
     run.says(&format!("{none} --all"));
-    let run = versions(&scene, &["--all"]).succeeds().says(none);
+    let run = versions(&scene, "--all").succeeds().says(none);
     assert_eq!(run.stdout, "evidence-1.0.0\tevidence\n");
     untag(&layout, "evidence-1.0.0");
-    let run = versions(&scene, &[]).succeeds().says(none);
-    assert!(!run.stderr.contains("--all"), "{}", run.stderr);
+    let run = versions(&scene, "").succeeds().says(none);
+    run.omits("--all");
 }
 
 #[test]
@@ -55,7 +56,7 @@ fn an_incomplete_layout_is_not_an_absent_one() {
     let scene = pushed();
     let layout = "mirror/registry.opentofu.org/acme/demo";
     fs::remove_file(scene.path(layout).join("index.json")).unwrap();
-    versions(&scene, &[]).exits(1).says(&format!(
+    versions(&scene, "").exits(1).says(&format!(
         "error registry.opentofu.org/acme/demo {layout} expected index.json"
     ));
 }
@@ -63,22 +64,17 @@ fn an_incomplete_layout_is_not_an_absent_one() {
 #[test]
 fn the_list_in_text_and_in_json() {
     let scene = pushed();
-    assert_eq!(versions(&scene, &[]).succeeds().stdout, "1.0.0\n");
-    assert_eq!(
-        versions(&scene, &["--all"]).succeeds().stdout,
-        "1.0.0\nevidence-1.0.0\tevidence\n"
-    );
-    let document: Value =
-        serde_json::from_str(&versions(&scene, &["--format", "json"]).succeeds().stdout).unwrap();
-    assert_eq!(
-        document,
-        json!({
-            "schema": 1,
-            "provider": "registry.opentofu.org/acme/demo",
-            "repository": "oci-layout:mirror/registry.opentofu.org/acme/demo",
-            "versions": ["1.0.0"],
-        })
-    );
+    assert_eq!(versions(&scene, "").succeeds().stdout, "1.0.0\n");
+    let all = versions(&scene, "--all").succeeds();
+    assert_eq!(all.stdout, "1.0.0\nevidence-1.0.0\tevidence\n");
+    let expected = json!({
+        "schema": 1,
+        "provider": "registry.opentofu.org/acme/demo",
+        "repository": "oci-layout:mirror/registry.opentofu.org/acme/demo",
+        "versions": ["1.0.0"],
+    });
+    let document = versions(&scene, "--format json").succeeds().json();
+    assert_eq!(document, expected);
 }
 
 /// Every reason appears, and versions are in version order.
@@ -88,25 +84,12 @@ fn all_tags_with_their_reasons() {
     let parts = Parts::good();
     let long = format!("1.0.0-{}", "a".repeat(114));
     let huge = "1234567890123456789012345";
-    let names = [
-        "1.10.0",
-        "1.9.0",
-        "1.9.0-rc.1",
-        "1.9.0_x",
-        "latest",
-        "1.2",
-        "evidence-1.9.0",
-        &long,
-        huge,
-    ];
-    let entry = parts
-        .tags
-        .replace("{\"schemaVersion\":2,\"manifests\":[", "");
+    let names = ["1.10.0", "1.9.0", "1.9.0-rc.1", "1.9.0_x", "latest", "1.2"];
+    let names = names.into_iter().chain(["evidence-1.9.0", &long, huge]);
+    let entry = parts.tags.split_once('[').unwrap().1;
     let entry = entry.strip_suffix("]}").unwrap();
-    let entries: Vec<String> = names
-        .iter()
-        .map(|name| entry.replace("\"1.0.0\"", &format!("\"{name}\"")))
-        .collect();
+    let entries = names.map(|name| entry.replace("\"1.0.0\"", &format!("\"{name}\"")));
+    let entries: Vec<String> = entries.collect();
     let tags = format!("{{\"manifests\":[{}]}}", entries.join(","));
     Parts { tags, ..parts }.write(&scene.path("layout"));
     let arguments = "versions acme/demo --exact-repository --from oci-layout:layout --all";
@@ -121,27 +104,23 @@ fn all_tags_with_their_reasons() {
              latest\tnot a version\n"
         )
     );
-    let run = scene.line(format!("{arguments} --format json")).succeeds();
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let run = scene.line(format!("{arguments} --format json"));
+    let document = run.succeeds().json();
     follows("versions", &document);
-    assert_eq!(
-        document["versions"],
-        json!(["1.9.0-rc.1", "1.9.0", "1.9.0+x", "1.10.0"])
-    );
+    let listed = json!(["1.9.0-rc.1", "1.9.0", "1.9.0+x", "1.10.0"]);
+    assert_eq!(document["versions"], listed);
     assert_eq!(document["ignored"].as_array().unwrap().len(), 5);
 }
 
 #[test]
 fn missing_providers_and_stores_are_errors() {
     let scene = pushed();
-    let run = scene.tfoci(["versions", "acme/other", "--from", "oci-layout:mirror"]);
-    run.exits(1)
-        .says("error registry.opentofu.org/acme/other oci-layout:mirror");
-    let run = scene.tfoci(["versions", "acme/demo", "--from", "oci-layout:absent"]);
+    let other = "versions acme/other --from oci-layout:mirror";
+    let says = "error registry.opentofu.org/acme/other oci-layout:mirror";
+    scene.line(other).exits(1).says(says);
+    let run = scene.line("versions acme/demo --from oci-layout:absent");
     run.exits(1).says("error absent");
-    let run = scene.line("versions acme/other --from oci-layout:mirror --format json");
-    let run = run.exits(1);
-    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    let document = scene.line(format!("{other} --format json")).exits(1).json();
     follows("versions", &document);
     assert_eq!(document["error"]["category"], "not_found");
 }
@@ -150,14 +129,12 @@ fn missing_providers_and_stores_are_errors() {
 fn exact_repository_is_required_for_one_repository_and_refused_for_many() {
     let scene = pushed();
     let one = "oci-layout:mirror/registry.opentofu.org/acme/demo";
-    let run = scene.tfoci(["versions", "acme/demo", "--from", one]);
+    let run = scene.line(format!("versions acme/demo --from {one}"));
     run.exits(2)
         .says("error mirror/registry.opentofu.org/acme/demo expected directory");
     let exact = "versions acme/demo --exact-repository --from";
-    assert_eq!(
-        scene.line(format!("{exact} {one}")).succeeds().stdout,
-        "1.0.0\n"
-    );
+    let run = scene.line(format!("{exact} {one}")).succeeds();
+    assert_eq!(run.stdout, "1.0.0\n");
     let many = scene.line(format!("{exact} oci-layout:mirror"));
     many.exits(1).says("error mirror");
 }
@@ -166,26 +143,18 @@ fn exact_repository_is_required_for_one_repository_and_refused_for_many() {
 fn hosts_with_letters_and_ports_have_directories_of_their_own() {
     let scene = Scene::new();
     push(&scene, "bücher.example:8443/acme/demo");
-    assert!(
-        scene
-            .path("mirror/xn--bcher-kva.example_8443/acme/demo/index.json")
-            .is_file()
-    );
-    for address in [
-        "bücher.example:8443/acme/demo",
-        "BÜCHER.Example:8443/acme/demo",
-    ] {
-        let run = scene.tfoci(["versions", address, "--from", "oci-layout:mirror"]);
+    let index = "mirror/xn--bcher-kva.example_8443/acme/demo/index.json";
+    assert!(scene.path(index).is_file());
+    for host in ["bücher.example:8443", "BÜCHER.Example:8443"] {
+        let run = scene.line(format!(
+            "versions {host}/acme/demo --from oci-layout:mirror"
+        ));
         assert_eq!(run.succeeds().stdout, "1.0.0\n");
     }
-    versions(&scene, &[]).exits(1);
-    assert_eq!(
-        versions(&scene, &["--default-host", "bücher.example:8443"])
-            .succeeds()
-            .stdout,
-        "1.0.0\n"
-    );
+    versions(&scene, "").exits(1);
+    let run = versions(&scene, "--default-host bücher.example:8443");
+    assert_eq!(run.succeeds().stdout, "1.0.0\n");
     let scene = scene.env("TFOCI_DEFAULT_HOST", "bücher.example:8443");
-    assert_eq!(versions(&scene, &[]).succeeds().stdout, "1.0.0\n");
-    versions(&scene, &["--default-host", "registry.opentofu.org"]).exits(1);
+    assert_eq!(versions(&scene, "").succeeds().stdout, "1.0.0\n");
+    versions(&scene, "--default-host registry.opentofu.org").exits(1);
 }

@@ -1,36 +1,28 @@
 use std::fs;
-use std::path::PathBuf;
-
-use serde_json::Value;
 
 use super::{ABOUT, CHECKSUMS, HEAD, PACKAGES, inspect, push, pushed};
+use crate::support::release::ReleaseFolder;
 use crate::support::scene::Scene;
-
-fn blob(scene: &Scene, store: &str, hex: &str) -> PathBuf {
-    scene.path(format!(
-        "{store}/registry.opentofu.org/acme/demo/blobs/sha256/{hex}"
-    ))
-}
+use crate::support::tamper;
 
 #[test]
 fn altered_and_missing_evidence_is_reported() {
     let scene = pushed();
-    let path = blob(&scene, "mirror", CHECKSUMS);
+    let path = scene.path("mirror/registry.opentofu.org/acme/demo/blobs/sha256");
+    let path = path.join(CHECKSUMS);
     let mut bytes = fs::read(&path).unwrap();
     bytes[0] ^= 1;
     fs::write(&path, bytes).unwrap();
-    let run = inspect(&scene, &[]).exits(3);
+    let run = inspect(&scene, "").exits(3);
+    let head = HEAD.replace("protocols       5.0, 6.0\n", "");
     assert_eq!(
         run.stdout,
-        format!(
-            "{}authentication  refused\n{PACKAGES}",
-            HEAD.replace("protocols       5.0, 6.0\n", "")
-        )
+        format!("{head}authentication  refused\n{PACKAGES}")
     );
     let facts = format!("error {ABOUT} sha256:{CHECKSUMS}");
     run.says(&format!("{facts} digest"));
     fs::remove_file(path).unwrap();
-    let run = inspect(&scene, &[]).exits(3);
+    let run = inspect(&scene, "").exits(3);
     assert!(run.stdout.ends_with(PACKAGES));
     run.says(&format!("{facts} missing"));
 }
@@ -38,36 +30,13 @@ fn altered_and_missing_evidence_is_reported() {
 #[test]
 fn evidence_of_another_release_proves_nothing() {
     let scene = Scene::new();
-    push(
-        &scene,
-        "linux_amd64",
-        "mirror",
-        None,
-        &["--key", "signer.asc"],
-    );
-    push(
-        &scene,
-        "darwin_arm64",
-        "other",
-        None,
-        &["--key", "signer.asc"],
-    );
-    let repository = |store: &str| scene.path(store).join("registry.opentofu.org/acme/demo");
-    let index = |store: &str| -> Value {
-        serde_json::from_slice(&fs::read(repository(store).join("index.json")).unwrap()).unwrap()
-    };
-    for entry in fs::read_dir(repository("other").join("blobs/sha256")).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(
-            entry.path(),
-            blob(&scene, "mirror", entry.file_name().to_str().unwrap()),
-        )
-        .unwrap();
+    for (store, platform) in [("mirror", "linux_amd64"), ("other", "darwin_arm64")] {
+        let release = ReleaseFolder::new("demo", "1.0.0").platform(platform);
+        push(&scene, release, store, "--key signer.asc");
     }
-    let mut mixed = index("mirror");
-    mixed["manifests"][1] = index("other")["manifests"][1].clone();
-    fs::write(repository("mirror").join("index.json"), mixed.to_string()).unwrap();
-    let run = inspect(&scene, &[]).exits(3);
+    let repository = |store: &str| scene.path(store).join("registry.opentofu.org/acme/demo");
+    tamper::transplant(&repository("other"), &repository("mirror"), "1.0.0");
+    let run = inspect(&scene, "").exits(3);
     assert!(run.stdout.contains("package         linux_amd64"));
     run.says(&format!(
         "error {ABOUT} terraform-provider-demo_1.0.0_linux_amd64.zip"

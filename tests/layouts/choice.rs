@@ -19,8 +19,9 @@ fn manifest(layers: &str) -> RawManifest {
     RawManifest::new(MANIFEST, PROVIDER_TARGET, text.into_bytes())
 }
 
-fn code(raw: &RawManifest) -> String {
-    let read = read(raw, &"linux_amd64".parse().unwrap());
+/// The code of a refusal of a manifest with these layers.
+fn code(layers: &str) -> String {
+    let read = read(&manifest(layers), &"linux_amd64".parse().unwrap());
     read.map_or_else(|refusal| codes::of_refusal(&refusal), |_| "ok".to_owned())
 }
 
@@ -37,30 +38,26 @@ fn a_platform_is_selected_as_clients_do() {
         let selected = index.select(&"linux_amd64".parse().unwrap());
         selected.map_or_else(|refusal| codes::of_refusal(&refusal), |_| "ok".to_owned())
     };
-    assert_eq!(select(&linux), "ok");
-    assert_eq!(
-        select(&format!(r#"{{"mediaType":"cosign"}},{linux}"#)),
-        "ok"
-    );
-    assert_eq!(select(&format!("{linux},{linux}")), "platform-ambiguous");
-    assert_eq!(
-        select(&format!("{linux},{}", entry(""))),
-        "entry-platform-missing"
-    );
-    assert_eq!(
-        select(&format!("{linux},{}", entry("").replace(MANIFEST, INDEX))),
-        "entry-media-type-wrong"
-    );
     let old = linux.replace("amd64\"", "amd64\",\"os.version\":\"10\"");
-    assert_eq!(select(&format!("{linux},{old}")), "ok");
-    assert_eq!(select(&old), "platform-missing");
-    assert_eq!(select(&entry(r#","platform":{}"#)), "platform-missing");
-    assert_eq!(select(&linux.replace("linux", "Linux")), "platform-missing");
-    assert_eq!(
-        select(&linux.replace(PROVIDER_TARGET, "other")),
-        "index-without-packages"
-    );
-    assert_eq!(select(""), "index-without-packages");
+    let nested = entry("").replace(MANIFEST, INDEX);
+    for (entries, code) in [
+        (linux.clone(), "ok"),
+        (format!(r#"{{"mediaType":"cosign"}},{linux}"#), "ok"),
+        (format!("{linux},{linux}"), "platform-ambiguous"),
+        (format!("{linux},{}", entry("")), "entry-platform-missing"),
+        (format!("{linux},{nested}"), "entry-media-type-wrong"),
+        (format!("{linux},{old}"), "ok"),
+        (old, "platform-missing"),
+        (entry(r#","platform":{}"#), "platform-missing"),
+        (linux.replace("linux", "Linux"), "platform-missing"),
+        (
+            linux.replace(PROVIDER_TARGET, "other"),
+            "index-without-packages",
+        ),
+        (String::new(), "index-without-packages"),
+    ] {
+        assert_eq!(select(&entries), code, "{entries}");
+    }
 }
 
 #[test]
@@ -68,37 +65,28 @@ fn layers_are_chosen_as_clients_choose_them() {
     let digest = Expected::of(b"zip").digest;
     let zip = format!(r#"{{"mediaType":"archive/zip","digest":"{digest}","size":3}}"#);
     let other = r#"{"mediaType":"text/plain"}"#;
-    assert_eq!(code(&manifest(&format!("[{other},{zip}]"))), "ok");
-    assert_eq!(code(&manifest("null")), "layer-missing");
-    assert_eq!(
-        code(&manifest(&format!("[{other}]"))),
-        "layer-media-type-wrong"
-    );
-    assert_eq!(
-        code(&manifest(&format!("[{zip},{zip}]"))),
-        "layer-ambiguous"
-    );
-    assert_eq!(code(&manifest(&zip)), "manifest-malformed");
-    assert_eq!(
-        code(&manifest(&format!("[{}]", zip.replace("sha256", "md5")))),
-        "layer-digest-unsupported"
-    );
+    let hex = digest.hex();
     let long = zip
         .replace("sha256", "sha512")
-        .replace(&digest.hex(), &digest.hex().repeat(2));
-    assert_eq!(
-        code(&manifest(&format!("[{long}]"))),
-        "layer-digest-unsupported"
-    );
+        .replace(&hex, &hex.repeat(2));
     let platform = |os: &str| {
-        zip.replace(
-            "\"size\"",
-            &format!(r#""platform":{{"os":"{os}","architecture":"amd64"}},"size""#),
-        )
+        let platform = format!(r#""platform":{{"os":"{os}","architecture":"amd64"}},"size""#);
+        zip.replace("\"size\"", &platform)
     };
-    assert_eq!(code(&manifest(&format!("[{}]", platform("linux")))), "ok");
-    assert_eq!(
-        code(&manifest(&format!("[{}]", platform("darwin")))),
-        "layer-platform-wrong"
-    );
+    for (layers, expected) in [
+        (format!("[{other},{zip}]"), "ok"),
+        ("null".to_owned(), "layer-missing"),
+        (format!("[{other}]"), "layer-media-type-wrong"),
+        (format!("[{zip},{zip}]"), "layer-ambiguous"),
+        (zip.clone(), "manifest-malformed"),
+        (
+            format!("[{}]", zip.replace("sha256", "md5")),
+            "layer-digest-unsupported",
+        ),
+        (format!("[{long}]"), "layer-digest-unsupported"),
+        (format!("[{}]", platform("linux")), "ok"),
+        (format!("[{}]", platform("darwin")), "layer-platform-wrong"),
+    ] {
+        assert_eq!(code(&layers), expected, "{layers}");
+    }
 }

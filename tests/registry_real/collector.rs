@@ -1,9 +1,7 @@
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
-use super::{INSTALL, PUSH, Site};
-use crate::support::docker_registry::{Options, Program};
+use super::{INSTALL, PUSH, Site, start};
+use crate::support::docker_registry::Program;
 use crate::support::origin::{Origin, Provider};
 use crate::support::tls::Authority;
 
@@ -11,16 +9,10 @@ use crate::support::tls::Authority;
 #[test]
 fn what_the_collector_deletes_is_written_again() {
     let authority = Authority::shared();
-    let options = Options {
-        tls: Some(&authority.server()),
-        ..Options::default()
-    };
-    let Some(registry) = Program::DockerRegistry.start(&options) else {
+    let Some(registry) = start(Program::DockerRegistry, Some(authority), false) else {
         return;
     };
-    let mut site = Site::trusting(&registry, authority);
-    let authority = site.scene.path("ca.pem").display().to_string();
-    site.scene = site.scene.env("SSL_CERT_FILE", &authority);
+    let site = Site::trusting(&registry, authority).for_tools();
     let platforms = ["linux_amd64", "darwin_arm64"];
     let origin = Origin::of([Provider::demo(&platforms).version("1.1.0", &platforms)]);
     origin.write_ca(&site.scene);
@@ -34,27 +26,18 @@ fn what_the_collector_deletes_is_written_again() {
     site.tfoci(&verify).succeeds();
     registry.collect_untagged();
     site.tfoci(&install).exits(1);
-    let document: Value = serde_json::from_str(&site.tfoci(&verify).exits(1).stdout).unwrap();
+    let document = site.tfoci(&verify).exits(1).json();
     let findings = document["findings"].as_array().unwrap().iter();
     let lost = findings.filter(|one| one["code"] == "child-missing");
-    let lost: BTreeSet<(&str, &str)> = lost
-        .map(|one| {
-            (
-                one["version"].as_str().unwrap(),
-                one["platform"].as_str().unwrap(),
-            )
-        })
-        .collect();
+    let lost = lost.map(|one| ["version", "platform"].map(|name| one[name].as_str().unwrap()));
     let all = ["1.0.0", "1.1.0"].into_iter();
-    let all = all.flat_map(|version| platforms.map(|platform| (version, platform)));
-    assert_eq!(lost, all.collect());
+    let all = all.flat_map(|version| platforms.map(|platform| [version, platform]));
+    assert_eq!(lost.collect::<BTreeSet<_>>(), all.collect());
     let findings = document["findings"].as_array().unwrap().iter();
     let fixes = findings.filter_map(|one| one["fix"]["command"].as_str());
     for fix in fixes.collect::<BTreeSet<_>>() {
-        let words = fix
-            .strip_prefix("tfoci ")
-            .unwrap()
-            .replace("[HOST]", &site.host);
+        let words = fix.strip_prefix("tfoci ").unwrap();
+        let words = words.replace("[HOST]", &site.host);
         let line = format!("'{}' {words}", env!("CARGO_BIN_EXE_tfoci"));
         site.scene.run("sh", ["-c", &line]).succeeds();
     }

@@ -1,7 +1,7 @@
 use std::fs;
 
-use super::{INSTALL, NAME, PROGRAMS, PUSH, Site, VERSIONS};
-use crate::support::docker_registry::{Foreign, Options, PASSWORD, Program};
+use super::{INSTALL, NAME, PROGRAMS, PUSH, Site, VERSIONS, start};
+use crate::support::docker_registry::{Options, PASSWORD, Program};
 use crate::support::judge::sha256;
 use crate::support::release::ReleaseFolder;
 use crate::support::tls::Authority;
@@ -18,34 +18,14 @@ pub(super) fn round_trip(site: &Site) {
     site.tfoci(INSTALL).succeeds();
     let mirror = site.scene.path("providers/example.com/acme/demo");
     let installed = fs::read_dir(mirror).unwrap();
-    let zips = installed.map(|entry| entry.unwrap().file_name());
-    let zips: Vec<_> = zips
-        .filter(|name| name.to_str().unwrap().ends_with(".zip"))
-        .collect();
+    let zips = installed.map(|entry| entry.unwrap().path());
+    let zips = zips.filter(|path| path.extension().is_some_and(|end| end == "zip"));
+    let zips: Vec<_> = zips.collect();
     assert_eq!(zips.len(), 2);
     for zip in zips {
-        let released = site.scene.path("dist").join(&zip);
-        let installed = site
-            .scene
-            .path("providers/example.com/acme/demo")
-            .join(&zip);
-        assert_eq!(sha256(&released), sha256(&installed), "{zip:?}");
+        let released = site.scene.path("dist").join(zip.file_name().unwrap());
+        assert_eq!(sha256(&released), sha256(&zip), "{}", zip.display());
     }
-}
-
-pub(super) fn start(
-    program: Program,
-    authority: Option<&Authority>,
-    password: bool,
-) -> Option<Foreign> {
-    let identity = authority.map(Authority::server);
-    let options = Options {
-        tls: identity.as_ref(),
-        password,
-        open: None,
-        tokens: None,
-    };
-    program.start(&options)
 }
 
 #[test]
@@ -84,10 +64,8 @@ fn a_registry_with_an_unknown_authority_is_refused() {
         return;
     };
     let stranger = Authority::new("another authority");
-    let refused = Site::trusting(&registry, &stranger)
-        .tfoci(VERSIONS)
-        .exits(1);
-    refused.says("error authority");
+    let refused = Site::trusting(&registry, &stranger).tfoci(VERSIONS);
+    refused.exits(1).says("error authority");
     let unheard = Site::plain(&registry).tfoci(VERSIONS).exits(1);
     unheard.tells("Client sent an HTTP request to an HTTPS server");
 }
@@ -131,20 +109,16 @@ fn the_private_part_of_a_registry_is_listed_and_copied() {
     let login = site.login(PASSWORD).succeeds();
     assert!(
         login.stderr.starts_with("     Login succeeded\n"),
-        "{}",
-        login.stderr
+        "{login:?}"
     );
     for namespace in ["open", "acme"] {
-        let name = format!("example.com/{namespace}/demo");
-        site.tfoci(&PUSH.replace("example.com/acme/demo", &name))
-            .succeeds();
+        let push = PUSH.replace("com/acme/", &format!("com/{namespace}/"));
+        site.tfoci(&push).succeeds();
     }
     let from = "--from [HOST]/mirror/{hostname}/{namespace}/{type}";
     let list = || site.tfoci(&format!("list {from}"));
-    let (open, both) = (
-        "example.com/open/demo\n",
-        "example.com/acme/demo\nexample.com/open/demo\n",
-    );
+    let open = "example.com/open/demo\n";
+    let both = format!("example.com/acme/demo\n{open}");
     assert_eq!(list().succeeds().stdout, both);
     let copy = site.tfoci(&format!("copy {from} --to oci-layout:copied"));
     assert_eq!(copy.succeeds().stdout.lines().count(), 2);
@@ -160,24 +134,16 @@ fn a_push_stays_within_its_budget_of_requests() {
         return;
     };
     let site = Site::plain(&registry);
-    let platforms = [
-        "darwin_arm64",
-        "linux_386",
-        "linux_amd64",
-        "linux_arm64",
-        "windows_amd64",
-    ];
+    let platforms = "darwin_arm64 linux_386 linux_amd64 linux_arm64 windows_amd64";
+    let platforms: Vec<&str> = platforms.split(' ').collect();
     let release = |version: &str| {
-        let empty = ReleaseFolder::new("demo", version);
-        let release = platforms
-            .iter()
-            .fold(empty, |release, platform| release.platform(platform));
-        release.write(&site.scene.path(version));
+        let folder = ReleaseFolder::new("demo", version).each(&platforms);
+        folder.write(&site.scene.path(version));
     };
     let push = |version: &str| {
         let before = registry.requests().len();
-        site.tfoci(&PUSH.replace(" dist ", &format!(" {version} ")))
-            .succeeds();
+        let push = PUSH.replace(" dist ", &format!(" {version} "));
+        site.tfoci(&push).succeeds();
         registry.requests().split_off(before)
     };
     release("1.0.0");
@@ -187,9 +153,8 @@ fn a_push_stays_within_its_budget_of_requests() {
     let second = push("1.1.0");
     assert!(second.len() <= 4 * platforms.len() + 14, "{second:#?}");
     let nothing = push("1.1.0");
-    let (manifests, others): (Vec<_>, Vec<_>) = nothing
-        .into_iter()
-        .partition(|line| line.contains("/manifests/sha256:"));
+    let is_by_digest = |line: &String| line.contains("/manifests/sha256:");
+    let (manifests, others): (Vec<_>, Vec<_>) = nothing.into_iter().partition(is_by_digest);
     let expected = [
         "GET tags/list",
         "GET manifests/1.1.0",

@@ -1,34 +1,24 @@
-use std::fs;
-
 use oci_client::Reference;
-use serde_json::Value;
 use tfoci::platform::Platform;
 
-use super::{DEMO, NAME, PROGRAMS, PUSH, Site, release, secret};
+use super::{DEMO, INSTALL, NAME, PROGRAMS, PUSH, Site, release, secret, start};
 use crate::clients::run;
 use crate::support::docker_registry::{Foreign, Options, PASSWORD, Program};
 use crate::support::judge;
+use crate::support::layout::digest;
 use crate::support::layout_of_registry::download;
 use crate::support::programs::has;
 use crate::support::scene::Run;
+use crate::support::tamper;
 use crate::support::tls::Authority;
 
 /// For each installed registry, a site that pushed to it with TLS and a password.
 fn pushed() -> impl Iterator<Item = (Foreign, Site)> {
     PROGRAMS.into_iter().filter_map(|program| {
         let authority = Authority::new("tests");
-        let identity = authority.server();
-        let options = Options {
-            tls: Some(&identity),
-            password: true,
-            open: None,
-            tokens: None,
-        };
-        let registry = program.start(&options)?;
-        let mut site = Site::trusting(&registry, &authority);
+        let registry = start(program, Some(&authority), true)?;
+        let site = Site::trusting(&registry, &authority).for_tools();
         site.keep(PASSWORD);
-        let path = site.scene.path("ca.pem").display().to_string();
-        site.scene = site.scene.env("SSL_CERT_FILE", &path);
         site.tfoci(PUSH).succeeds();
         Some((registry, site))
     })
@@ -68,18 +58,16 @@ async fn an_independent_client_reads_every_byte_and_an_independent_reader_instal
             }
         }
         assert_eq!(judge::installs(&layout), released);
-        let tags: Value =
-            serde_json::from_slice(&fs::read(layout.join("index.json")).unwrap()).unwrap();
-        assert_eq!(tags["manifests"].as_array().unwrap().len(), 4);
+        tamper::tags(&layout, |tags| assert_eq!(tags.len(), 4));
     }
 }
 
 #[test]
 fn registries_and_layouts_hold_the_same_bytes() {
     for (_registry, site) in pushed() {
-        let line =
-            "push dist --provider example.com/acme/demo --key acme.asc --to oci-layout:store";
-        let pushed = site.tfoci(line).succeeds().stdout;
+        let (push, _) = PUSH.split_once(" --to ").unwrap();
+        let pushed = site.tfoci(&format!("{push} --to oci-layout:store"));
+        let pushed = pushed.succeeds().stdout;
         assert!(pushed.contains(&site.digest()), "{pushed}");
     }
 }
@@ -92,12 +80,10 @@ async fn a_copy_in_another_registry_is_the_same_to_the_byte() {
         };
         let second = Site::plain(&other);
         let template = "mirror/{hostname}/{namespace}/{type}";
-        let to = format!(
-            "--to {}/{template} --plain-http {}",
-            second.host, second.host
-        );
-        site.tfoci(&format!("copy {DEMO} --from [HOST]/{template} {to}"))
-            .succeeds();
+        let host = &second.host;
+        let to = format!("--to {host}/{template} --plain-http {host}");
+        let copy = format!("copy {DEMO} --from [HOST]/{template} {to}");
+        site.tfoci(&copy).succeeds();
         let layouts = [&site, &second].map(|site| site.scene.path("read"));
         for (site, layout) in [&site, &second].into_iter().zip(&layouts) {
             let at: Reference = format!("{}/{NAME}", site.host).parse().unwrap();
@@ -115,16 +101,10 @@ fn skopeo_reads_the_same_bytes_of_index_and_evidence() {
     for (_registry, site) in pushed() {
         let inspect = "skopeo inspect --raw docker://[HOST]/mirror/example.com/acme/demo:";
         let raw = site.tool(&format!("{inspect}1.0.0")).stdout;
-        assert_eq!(
-            crate::support::layout::digest(raw.as_bytes()),
-            site.digest()
-        );
-        let raw = site.tool(&format!("{inspect}evidence-1.0.0")).stdout;
-        let evidence: Value = serde_json::from_str(&raw).unwrap();
-        assert_eq!(
-            evidence["artifactType"],
-            "application/vnd.tfoci.evidence.v1"
-        );
+        assert_eq!(digest(raw.as_bytes()), site.digest());
+        let evidence = site.tool(&format!("{inspect}evidence-1.0.0")).json();
+        let artifact_type = &evidence["artifactType"];
+        assert_eq!(artifact_type, "application/vnd.tfoci.evidence.v1");
     }
 }
 
@@ -137,10 +117,8 @@ fn skopeo_copies_one_platform_with_its_zip_and_the_evidence() {
         let from = format!("--insecure-policy docker://[HOST]/{NAME}");
         let of = "--override-os plan9 --override-arch mips";
         site.tool(&format!("skopeo {of} copy {from}:1.0.0 dir:zip"));
-        let released = site
-            .scene
-            .path("dist/terraform-provider-demo_1.0.0_plan9_mips.zip");
-        let hex = judge::sha256(&released);
+        let released = "dist/terraform-provider-demo_1.0.0_plan9_mips.zip";
+        let hex = judge::sha256(&site.scene.path(released));
         assert_eq!(judge::sha256(&site.scene.path("zip").join(&hex)), hex);
 
         site.tool(&format!("skopeo copy {from}:evidence-1.0.0 dir:evidence"));
@@ -158,18 +136,13 @@ fn oras_reads_the_same_bytes_and_pulls_the_zips() {
         return;
     }
     for (_registry, site) in pushed() {
-        let raw = site.tool(&format!(
-            "oras manifest fetch --ca-file ca.pem [HOST]/{NAME}:1.0.0"
-        ));
-        assert_eq!(
-            crate::support::layout::digest(raw.stdout.as_bytes()),
-            site.digest()
-        );
+        let fetch = format!("oras manifest fetch --ca-file ca.pem [HOST]/{NAME}:1.0.0");
+        let raw = site.tool(&fetch).stdout;
+        assert_eq!(digest(raw.as_bytes()), site.digest());
         for platform in [Platform::current().to_string(), "plan9_mips".to_owned()] {
             let of = platform.replace('_', "/");
-            site.tool(&format!(
-                "oras pull --ca-file ca.pem --platform {of} --output pulled [HOST]/{NAME}:1.0.0"
-            ));
+            let pull = format!("oras pull --ca-file ca.pem --platform {of} --output pulled");
+            site.tool(&format!("{pull} [HOST]/{NAME}:1.0.0"));
             let zip = format!("terraform-provider-demo_1.0.0_{platform}.zip");
             let [pulled, released] =
                 ["pulled", "dist"].map(|folder| site.scene.path(folder).join(&zip));
@@ -185,20 +158,15 @@ fn tfoci_installs_from_a_repository_that_oras_copied() {
     }
     for (_registry, site) in pushed() {
         for tag in ["1.0.0", "evidence-1.0.0"] {
+            let cp = "oras cp --from-ca-file ca.pem --to-ca-file ca.pem";
             site.tool(&format!(
-                "oras cp --from-ca-file ca.pem --to-ca-file ca.pem [HOST]/{NAME}:{tag} [HOST]/copies/demo:{tag}"
+                "{cp} [HOST]/{NAME}:{tag} [HOST]/copies/demo:{tag}"
             ));
         }
-        installs_from("[HOST]/copies/demo", &site);
+        // The copy installs as the original does, evidence included.
+        let (template, copies) = ("mirror/{hostname}/{namespace}/{type}", "copies/demo");
+        let install = INSTALL.replace(template, copies) + " --exact-repository";
+        let installed = site.tfoci(&install).succeeds();
+        installed.tells("\n Installed 1 version, 2 packages (");
     }
-}
-
-/// A copy made by another tool installs as the original does, evidence included.
-#[track_caller]
-fn installs_from(store: &str, site: &Site) {
-    let line = format!(
-        "install {DEMO} --from {store} --exact-repository --into providers --platform all --key acme.asc --require-pinned"
-    );
-    let installed = site.tfoci(&line).succeeds();
-    installed.tells("\n Installed 1 version, 2 packages (");
 }

@@ -2,10 +2,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::{PROGRAMS, Site};
-use crate::clients::run;
+use super::{PROGRAMS, Site, start};
 use crate::readme::{block, commands};
-use crate::support::docker_registry::{Options, PASSWORD, Program, USER};
+use crate::support::docker_registry::{PASSWORD, Program, USER};
 use crate::support::programs::has;
 use crate::support::tls::Authority;
 use crate::support::{copy, testdata};
@@ -34,17 +33,8 @@ fn shell(site: &Site) -> Command {
 /// The site of a reader of the guides, with a registry that requires a password.
 fn reader(program: Program) -> Option<(impl Drop, Site)> {
     let authority = Authority::new("tests");
-    let identity = authority.server();
-    let options = Options {
-        tls: Some(&identity),
-        password: true,
-        open: None,
-        tokens: None,
-    };
-    let registry = program.start(&options)?;
-    let mut site = Site::trusting(&registry, &authority);
-    let path = site.scene.path("ca.pem").display().to_string();
-    site.scene = site.scene.env("SSL_CERT_FILE", &path);
+    let registry = start(program, Some(&authority), true)?;
+    let site = Site::trusting(&registry, &authority).for_tools();
     fs::remove_dir_all(site.scene.path("dist")).unwrap();
     copy(&testdata("release"), &site.scene.path("dist"));
     copy(&testdata("release"), &site.scene.path(""));
@@ -64,32 +54,19 @@ fn commands_of_the_guide_push_to_a_registry_and_its_block_installs_from_it() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{commands}{said}");
         let pushed = String::from_utf8_lossy(&output.stdout);
-        let is_reference = pushed.contains("/example.com/acme/demo:1.0.0@sha256:");
         assert!(
-            is_reference && pushed.lines().count() == 1,
+            pushed.contains("/example.com/acme/demo:1.0.0@sha256:"),
             "{pushed}{said}"
         );
-        let released = [
-            "darwin_arm64",
-            "linux_amd64",
-            "linux_arm64",
-            "windows_amd64",
-        ];
+        assert_eq!(pushed.lines().count(), 1, "{pushed}{said}");
+        let released = "darwin_arm64 linux_amd64 linux_arm64 windows_amd64";
         let here = tfoci::platform::Platform::current().to_string();
-        if !has("tofu") || !released.contains(&here.as_str()) {
+        if !has("tofu") || !released.split(' ').any(|one| one == here) {
             continue;
         }
         let installation = for_site(&site, &block("hcl", "include             = "));
         site.scene.write("client.tfrc", installation);
-        let needs = "terraform {\n  required_providers {\n    demo = {\n      source = \"example.com/acme/demo\"\n    }\n  }\n}\n";
-        site.scene.write("project/main.tf", needs);
-        let directory = site.scene.path("project");
-        run(
-            &site.scene,
-            &directory,
-            "tofu",
-            ["init", "-input=false", "-no-color"],
-        )
-        .succeeds();
+        site.needs_demo();
+        site.init().succeeds();
     }
 }

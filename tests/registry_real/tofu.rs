@@ -32,11 +32,12 @@ impl House {
         let authority = Authority::new("tests");
         let identity: Identity = authority.server();
         let tokens = (door == Door::Tokens).then(|| TokenServer::start(Some(&identity)));
+        let (tls, tokens_of) = (Some(&identity), tokens.as_ref());
         let options = Options {
-            tls: Some(&identity),
+            tls,
             password: door == Door::Password,
             open: None,
-            tokens: tokens.as_ref(),
+            tokens: tokens_of,
         };
         let registry = program.start(&options)?;
         Some(Self {
@@ -61,28 +62,30 @@ impl House {
 
     /// A machine whose client mirrors from this registry, and nothing else.
     fn site(&self, door: Door) -> Site {
-        let mut site = Site::trusting(&self.registry, &self.authority);
-        let path = site.scene.path("ca.pem").display().to_string();
-        site.scene = site.scene.env("SSL_CERT_FILE", &path);
+        let site = Site::trusting(&self.registry, &self.authority).for_tools();
         if door != Door::Open {
             site.login(PASSWORD).succeeds();
         }
-        let template = format!(
+        let from = format!(
             "{}/mirror/${{hostname}}/${{namespace}}/${{type}}",
             site.host
         );
-        let print = site.scene.line(format!("cli-config --from {template}"));
+        let print = site.scene.line(format!("cli-config --from {from}"));
         site.scene.write("client.tfrc", print.succeeds().stdout);
-        let needs = format!(
-            "terraform {{\n  required_providers {{\n    demo = {{\n      source = \"{DEMO}\"\n    }}\n  }}\n}}\n"
-        );
-        site.scene.write("project/main.tf", needs);
+        site.needs_demo();
         site
     }
 }
 
 impl Site {
-    fn init(&self) -> Run {
+    /// Writes a project that needs [`DEMO`].
+    pub fn needs_demo(&self) {
+        let demo = format!("    demo = {{\n      source = \"{DEMO}\"\n    }}\n");
+        let needs = format!("terraform {{\n  required_providers {{\n{demo}  }}\n}}\n");
+        self.scene.write("project/main.tf", needs);
+    }
+
+    pub fn init(&self) -> Run {
         let arguments = ["init", "-input=false", "-no-color"];
         run(&self.scene, &self.scene.path("project"), "tofu", arguments)
     }
@@ -125,8 +128,8 @@ fn tofu_finds_the_newest_of_many_versions() {
         let site = house.site(Door::Open);
         for version in ["1.0.0", "1.10.0", "1.9.0", "2.0.0-rc.1+build.5"] {
             release(version).write(&site.scene.path(version));
-            site.tfoci(&PUSH.replace(" dist ", &format!(" {version} ")))
-                .succeeds();
+            let push = PUSH.replace(" dist ", &format!(" {version} "));
+            site.tfoci(&push).succeeds();
         }
         site.init().succeeds();
         let lock = fs::read_to_string(site.scene.path("project/.terraform.lock.hcl")).unwrap();
@@ -145,14 +148,12 @@ fn one_configuration_works_for_tofu_and_tfoci() {
         };
         let site = house.site(Door::Open);
         let mut block = fs::read_to_string(site.scene.path("client.tfrc")).unwrap();
-        block += &format!(
-            "oci_credentials \"{}/mirror\" {{\n  username = \"{USER}\"\n  password = \"{PASSWORD}\"\n}}\n",
-            site.host
-        );
+        let account = format!("  username = \"{USER}\"\n  password = \"{PASSWORD}\"\n");
+        block += &format!("oci_credentials \"{}/mirror\" {{\n{account}}}\n", site.host);
         site.scene.write("client.tfrc", block);
         site.tfoci(PUSH).exits(1);
-        site.tfoci(&format!("{PUSH} --cli-config client.tfrc"))
-            .succeeds();
+        let push = format!("{PUSH} --cli-config client.tfrc");
+        site.tfoci(&push).succeeds();
         site.init().succeeds();
     }
 }

@@ -32,11 +32,11 @@ impl Guarded {
     fn of(authority: Option<&Authority>) -> Option<Self> {
         let identity = authority.map(Authority::server);
         let tokens = TokenServer::start(identity.as_ref());
+        let (tls, tokens_of) = (identity.as_ref(), Some(&tokens));
         let options = Options {
-            tls: identity.as_ref(),
-            password: false,
-            open: None,
-            tokens: Some(&tokens),
+            tls,
+            tokens: tokens_of,
+            ..Options::default()
         };
         let registry = Program::DockerRegistry.start(&options)?;
         Some(Self { tokens, registry })
@@ -46,8 +46,7 @@ impl Guarded {
     fn site(&self) -> Site {
         let mut site = Site::plain(&self.registry);
         // The token server has a name of its own.
-        site.network
-            .extend(["--plain-http", "localhost"].map(str::to_owned));
+        site.network += " --plain-http localhost";
         site.keep(PASSWORD);
         site
     }
@@ -59,13 +58,10 @@ impl Guarded {
             ..Locations::default()
         };
         let mut settings = Settings::default();
-        settings
-            .plain
-            .extend(["127.0.0.1", "localhost"].map(str::to_owned));
-        Store::Registry(Registry::new(
-            Http::new(settings),
-            Credentials::at(locations),
-        ))
+        let plain = ["127.0.0.1", "localhost"].map(str::to_owned);
+        settings.plain.extend(plain);
+        let credentials = Credentials::at(locations);
+        Store::Registry(Registry::new(Http::new(settings), credentials))
     }
 
     fn repository(&self, name: &str) -> Repository {
@@ -76,8 +72,8 @@ impl Guarded {
     async fn ends(&self, token: &str) {
         let url = format!("http://{}/v2/", self.registry.host());
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let request_limits = Instant::now() + PATIENCE;
-        while Instant::now() < request_limits {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
             let answer = client.get(&url).bearer_auth(token).send().await.unwrap();
             if answer.status() == 401 {
                 return;
@@ -212,14 +208,10 @@ async fn a_mount_asks_to_read_the_other_repository() {
     let blob = Memory::new(vec![7; 1 << 10]);
     let [one, two] =
         ["acme/one", "acme/two"].map(|name| RepoMut::new(store.clone(), guarded.repository(name)));
-    assert_eq!(
-        one.put_blob(&blob, Lookup::First).await.unwrap(),
-        Transfer::Copied
-    );
-    assert_eq!(
-        two.put_blob(&blob, Lookup::First).await.unwrap(),
-        Transfer::Mounted
-    );
+    for (repository, transfer) in [(one, Transfer::Copied), (two, Transfer::Mounted)] {
+        let put = repository.put_blob(&blob, Lookup::First).await.unwrap();
+        assert_eq!(put, transfer);
+    }
     let scope = "robot: repository:acme/two:pull,push repository:acme/one:pull";
     assert_eq!(guarded.tokens.asked().last().unwrap(), scope);
 }

@@ -2,8 +2,7 @@ use std::thread;
 
 use tfoci::platform::Platform;
 
-use super::doors::start;
-use super::{PROGRAMS, Site, release};
+use super::{PROGRAMS, Site, release, start};
 
 /// Writers of one version take turns of some milliseconds: without a check after the last of them, every fifth round loses a platform.
 const ROUNDS: usize = 4;
@@ -34,9 +33,8 @@ fn jobs_that_push_one_version_at_once_lose_no_platform() {
             let from = "--from [HOST]/mirror/{hostname}/{namespace}/{type}";
             let inspect = format!("inspect example.com/acme/demo@{version} --key acme.asc {from}");
             let inspected = site.tfoci(&inspect).succeeds().stdout;
-            let packages = inspected
-                .lines()
-                .filter(|line| line.starts_with("package "));
+            let lines = inspected.lines();
+            let packages = lines.filter(|line| line.starts_with("package "));
             assert_eq!(packages.count(), 2, "{program:?}, {version}: {inspected}");
         };
         // Several at the same time, since each mostly waits.
