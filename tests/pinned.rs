@@ -137,31 +137,17 @@ fn arguments_without_a_version_are_refused() {
     let evidence = first.replace(":1.0.0@", ":evidence-1.0.0@");
     let absent = first.replace(":1.0.0@", ":9.9.9@");
     let from = "--from oci-layout:store";
-    for (line, exit, facts) in [
-        (
-            format!("inspect acme/demo@{zeros} {from}"),
-            1,
-            &*format!("{PROVIDER} oci-layout:store {zeros}"),
-        ),
-        (
-            format!("inspect {evidence}"),
-            2,
-            &format!("{evidence} expected REPOSITORY:VERSION@DIGEST"),
-        ),
-        (
-            format!("inspect {absent}"),
-            1,
-            &format!("{REPOSITORY} 9.9.9 has none"),
-        ),
-        (
-            "inspect acme/demo@sha256:12".to_owned(),
-            2,
-            "sha256:12 expected 64 128",
-        ),
+    #[rustfmt::skip] // A table.
+    let cases = [
+        (format!("inspect acme/demo@{zeros} {from}"), 1, &*format!("{PROVIDER} oci-layout:store {zeros}")),
+        (format!("inspect {evidence}"), 2, &format!("{evidence} expected REPOSITORY:VERSION@DIGEST")),
+        (format!("inspect {absent}"), 1, &format!("{REPOSITORY} 9.9.9 has none")),
+        ("inspect acme/demo@sha256:12".to_owned(), 2, "sha256:12 expected 64 128"),
         ("inspect acme/demo".to_owned(), 2, PROVIDER),
         ("install --into out".to_owned(), 2, "--from"),
         (format!("inspect {first} {from}"), 2, "--from"),
-    ] {
+    ];
+    for (line, exit, facts) in cases {
         let run = author.line(line).exits(exit);
         run.says(&format!("error {facts}"));
     }
@@ -172,11 +158,8 @@ fn an_index_without_a_title_is_of_the_provider_of_its_directory() {
     let (author, _) = two_versions();
     let layout = author.repository("");
     tamper::alter(&layout, "1.0.0", |index| {
-        index
-            .as_object_mut()
-            .unwrap()
-            .remove("annotations")
-            .unwrap();
+        let index = index.as_object_mut().unwrap();
+        index.remove("annotations").unwrap();
     });
     let untitled = author.tagged("1.0.0").unwrap();
     let reference = format!("{REPOSITORY}:1.0.0@sha256:{untitled}");
@@ -196,16 +179,9 @@ fn inspect_without_a_version_shows_the_newest_and_lists_the_others() {
     let run = author.line(inspect).succeeds().stdout;
     let first = format!("provider        {PROVIDER} 1.1.0\n");
     assert!(run.starts_with(&first), "{run}");
-    assert!(
-        run.contains("\nother versions  1.2.0-rc.1, 1.0.0\n"),
-        "{run}"
-    );
-    let json = |line: &str| {
-        author
-            .line(format!("{line} --format json"))
-            .succeeds()
-            .json()
-    };
+    let others = "\nother versions  1.2.0-rc.1, 1.0.0\n";
+    assert!(run.contains(others), "{run}");
+    let json = |line: &str| author.line(format!("{line} --format json")).json();
     let document = json(inspect);
     assert_eq!(document["version"], "1.1.0");
     let others = serde_json::json!(["1.2.0-rc.1", "1.0.0"]);

@@ -86,24 +86,20 @@ fn the_rules_add_up_and_the_plan_is_what_happens() {
     let file = format!("[[provider]]\naddress = \"{DEMO}\"\nconstraints = \"= 1.2.0\"\n");
     author.write("keep.toml", file);
     let before = author.tree();
-    for (rules, gone) in [
+    #[rustfmt::skip] // A table.
+    let cases = [
         ("--keep-newest 1", "1.0.0 1.1.0 1.2.0 2.0.0"),
         ("--keep-newest 3", "1.0.0 1.1.0"),
         ("--keep-locked tree", "1.2.0 2.0.0 2.1.0"),
         ("--keep keep.toml", "1.0.0 1.1.0 2.0.0 2.1.0"),
         ("--keep-younger 90d", ""),
         ("--keep-younger 0d", "1.0.0 1.1.0 1.2.0 2.0.0 2.1.0"),
-        (
-            "--keep-newest 1 --keep-locked tree/a --keep keep.toml",
-            "1.1.0 2.0.0",
-        ),
+        ("--keep-newest 1 --keep-locked tree/a --keep keep.toml", "1.1.0 2.0.0"),
         // An argument names the provider, so the newest version may go.
-        (
-            "acme/demo --keep-newest 1",
-            "1.0.0 1.1.0 1.2.0 2.0.0 2.2.0-rc1",
-        ),
+        ("acme/demo --keep-newest 1", "1.0.0 1.1.0 1.2.0 2.0.0 2.2.0-rc1"),
         ("acme/demo@2.1.0", "2.1.0"),
-    ] {
+    ];
+    for (rules, gone) in cases {
         let planned = prune(&author, store, &format!("{rules} --format json")).succeeds();
         let gone = gone.split_whitespace().map(str::to_owned).collect();
         assert_eq!(document(&planned), (gone, vec![]), "{rules}");
@@ -320,15 +316,8 @@ fn an_index_that_another_tag_names_stays_and_signatures_go_with_theirs() {
     let named = |version: &str| vec![version.to_owned()];
     assert_eq!(document(&run), (named("1.1.0"), named("1.0.0")));
     let (tags, manifests) = content(&registry);
-    let wanted = [
-        "1.0.0",
-        "1.2.0",
-        "evidence-1.0.0",
-        "evidence-1.2.0",
-        "latest",
-        "only-linux",
-    ];
-    assert_eq!(tags, wanted.map(str::to_owned).into());
+    let wanted = "1.0.0 1.2.0 evidence-1.0.0 evidence-1.2.0 latest only-linux";
+    assert_eq!(tags, wanted.split(' ').map(str::to_owned).collect());
     assert!(!manifests.contains(&signature) && manifests.contains(&child));
     assert_eq!(manifests.len(), 10);
 }
@@ -462,11 +451,8 @@ fn what_cannot_be_known_ends_the_plan() {
     let (registry, store) = registry(&author, true);
     let before = content(&registry);
     let shared = store.replace("{hostname}/{namespace}/{type}", DEMO);
-    let run = prune(
-        &author,
-        &shared,
-        "other/demo@1.0.0 --exact-repository --yes",
-    );
+    let other = "other/demo@1.0.0 --exact-repository --yes";
+    let run = prune(&author, &shared, other);
     assert_ne!(run.status, Some(0), "{}", run.stderr);
     let shared = store.replace("{hostname}/{namespace}", "registry.opentofu.org/acme");
     prune(&author, &shared, "other/demo@1.0.0 --yes").exits(3);

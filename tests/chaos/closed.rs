@@ -153,12 +153,8 @@ fn a_store_that_may_not_be_seen_is_not_missing() {
     let closed = Closed::new(scene);
     let hidden = closed.path("hidden");
     fs::set_permissions(&hidden, Permissions::from_mode(0o700)).unwrap();
-    let commands = [
-        "list",
-        "versions acme/demo",
-        "copy --to oci-layout:open/copy",
-    ];
-    for command in commands {
+    let copy = "copy --to oci-layout:open/copy";
+    for command in ["list", "versions acme/demo", copy] {
         let run = closed.tfoci(format!("{command} --from oci-layout:hidden/store"));
         run.exits(1).says("error hidden/store 13");
     }

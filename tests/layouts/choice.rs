@@ -40,7 +40,8 @@ fn a_platform_is_selected_as_clients_do() {
     };
     let old = linux.replace("amd64\"", "amd64\",\"os.version\":\"10\"");
     let nested = entry("").replace(MANIFEST, INDEX);
-    for (entries, code) in [
+    #[rustfmt::skip] // A table.
+    let cases = [
         (linux.clone(), "ok"),
         (format!(r#"{{"mediaType":"cosign"}},{linux}"#), "ok"),
         (format!("{linux},{linux}"), "platform-ambiguous"),
@@ -50,12 +51,10 @@ fn a_platform_is_selected_as_clients_do() {
         (old, "platform-missing"),
         (entry(r#","platform":{}"#), "platform-missing"),
         (linux.replace("linux", "Linux"), "platform-missing"),
-        (
-            linux.replace(PROVIDER_TARGET, "other"),
-            "index-without-packages",
-        ),
+        (linux.replace(PROVIDER_TARGET, "other"), "index-without-packages"),
         (String::new(), "index-without-packages"),
-    ] {
+    ];
+    for (entries, code) in cases {
         assert_eq!(select(&entries), code, "{entries}");
     }
 }
@@ -73,20 +72,19 @@ fn layers_are_chosen_as_clients_choose_them() {
         let platform = format!(r#""platform":{{"os":"{os}","architecture":"amd64"}},"size""#);
         zip.replace("\"size\"", &platform)
     };
-    for (layers, expected) in [
+    #[rustfmt::skip] // A table.
+    let cases = [
         (format!("[{other},{zip}]"), "ok"),
         ("null".to_owned(), "layer-missing"),
         (format!("[{other}]"), "layer-media-type-wrong"),
         (format!("[{zip},{zip}]"), "layer-ambiguous"),
         (zip.clone(), "manifest-malformed"),
-        (
-            format!("[{}]", zip.replace("sha256", "md5")),
-            "layer-digest-unsupported",
-        ),
+        (format!("[{}]", zip.replace("sha256", "md5")), "layer-digest-unsupported"),
         (format!("[{long}]"), "layer-digest-unsupported"),
         (format!("[{}]", platform("linux")), "ok"),
         (format!("[{}]", platform("darwin")), "layer-platform-wrong"),
-    ] {
+    ];
+    for (layers, expected) in cases {
         assert_eq!(code(&layers), expected, "{layers}");
     }
 }

@@ -81,14 +81,10 @@ fn a_run_with_nothing_new_asks_only_for_the_dates_of_held_versions() {
     let scene = origin(&[("1.0.0", 30), ("1.1.0", 8), ("1.2.0", 3)]);
     results(&scene, "@>=1");
     scene.origin.forget();
-    assert_eq!(
-        results(&scene, "@>=1"),
-        ["1.0.0 present", "1.1.0 present", "1.2.0 held 4"]
-    );
-    assert_eq!(
-        scene.origin.counters(),
-        "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
-    );
+    let expected = ["1.0.0 present", "1.1.0 present", "1.2.0 held 4"];
+    assert_eq!(results(&scene, "@>=1"), expected);
+    let asked = "1 discovery, 1 versions, 1 download, 1 document, 1 signature";
+    assert_eq!(scene.origin.counters(), asked);
     let changed = "--dry-run --changed --exit-code --report news.md";
     let run = scene.mirror(&format!("[ORIGIN]/acme/demo@>=1 --min-age 7d {changed}"));
     run.ends(0);

@@ -1,6 +1,8 @@
 //! Statements of a store about itself: the zip of each entry of an index, and the evidence of each version. Every writer of the store
 //! can forge them.
 
+use serde_json::json;
+
 use super::locks::{NAME, lock, not_locked, pack, versions, zh};
 use super::origin_scene::OriginScene;
 use super::team::Team;
@@ -65,18 +67,17 @@ fn only_hashes_that_were_read_from_manifests_are_reported() {
         assert_eq!(document["providers"][0]["status"], "present");
         document["providers"][0]["packages"][0].clone()
     };
+    let present = json!({"platform": LINUX, "status": "present"});
     assert_eq!(
         package(&format!("{PROVIDER} --allow-unsigned */*/*")),
-        serde_json::json!({"platform": LINUX, "status": "present"})
+        present
     );
     let is_there = zh(&scene.origin, "1.1.0", LINUX);
     let hashes = std::slice::from_ref(&is_there);
     lock(&scene, NAME, PROVIDER, "1.0.0", hashes);
     let size = scene.origin.zip("acme/demo", "1.1.0", LINUX).len();
-    assert_eq!(
-        package("--from-lock ."),
-        serde_json::json!({"platform": LINUX, "status": "present", "size": size, "zh": is_there})
-    );
+    let read = json!({"platform": LINUX, "status": "present", "size": size, "zh": is_there});
+    assert_eq!(package("--from-lock ."), read);
 }
 
 /// The checksum document of a new platform must cover the stored zips that the manifests name, not those that the index names.

@@ -191,6 +191,10 @@ pub fn folder() -> ReleaseFolder {
 pub const COPIED: &str =
     "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Mirrored 1 1 406 [TIME]";
 
+/// The requests for one package of a provider.
+pub const EACH_ONCE: &str =
+    "1 discovery, 1 versions, 1 download, 1 document, 1 signature, 1 package";
+
 /// What installs when `acme/demo` was mirrored.
 pub const ARRIVED: [&str; 1] = ["acme/demo 1.0.0 linux_amd64"];
 

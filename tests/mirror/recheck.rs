@@ -16,10 +16,8 @@ fn recheck_compares_stored_packages() {
     let before = scene.tree();
     let told = scene.demo("--recheck");
     told.tells("Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] origin Mirrored 1 [TIME]");
-    assert_eq!(
-        scene.origin.counters(),
-        "1 discovery, 1 versions, 1 download, 1 document, 1 signature"
-    );
+    let asked = "1 discovery, 1 versions, 1 download, 1 document, 1 signature";
+    assert_eq!(scene.origin.counters(), asked);
     assert_eq!(scene.tree(), before);
 }
 
@@ -96,11 +94,8 @@ fn recheck_reads_the_manifests_and_the_evidence_of_a_registry() {
     let documents = blobs
         .into_iter()
         .filter(|digest| !digest.contains("44136fa355b3"));
-    let parts: Vec<String> = manifests
-        .into_iter()
-        .chain(documents)
-        .chain([index, evidence])
-        .collect();
+    let parts = manifests.into_iter().chain(documents);
+    let parts: Vec<String> = parts.chain([index, evidence]).collect();
     assert_eq!(parts.len(), 6);
     for part in parts {
         let tag = held.tags.iter().find(|(_, digest)| *digest == part);

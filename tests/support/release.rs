@@ -110,10 +110,8 @@ impl ReleaseFolder {
             folder.zip(platform, platform.as_bytes())
         });
         folder.proof = Some(["SHA256SUMS", &format!("{case}.sig")].map(read));
-        (
-            folder,
-            String::from_utf8(read(&format!("{case}.asc"))).unwrap(),
-        )
+        let key = read(&format!("{case}.asc"));
+        (folder, String::from_utf8(key).unwrap())
     }
 
     /// The version in the names of its files.
@@ -144,14 +142,12 @@ impl ReleaseFolder {
         let (type_name, version) = (&self.type_name, &self.version);
         let executable = format!("terraform-provider-{type_name}_v{version}{suffix}");
         let script = format!("#!/bin/sh\necho {type_name} {version} {platform}\n");
-        self.package(
-            platform,
-            &[
-                ("LICENSE", b"demo license\n"),
-                ("README.md", b"# demo\n"),
-                (&executable, script.as_bytes()),
-            ],
-        )
+        let files: [(&str, &[u8]); 3] = [
+            ("LICENSE", b"demo license\n"),
+            ("README.md", b"# demo\n"),
+            (&executable, script.as_bytes()),
+        ];
+        self.package(platform, &files)
     }
 
     /// Adds such a package for each of these platforms.

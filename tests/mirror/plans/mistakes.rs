@@ -35,17 +35,13 @@ fn mistakes_in_a_mirror_file_are_reported_with_their_line() {
     }
     const TO: &str = "to = [\"oci-layout:x\"]\n";
     let absent = format!("trust = \"none.toml\"\n{TO}{TABLE}");
-    for (file, text, arguments, code, facts) in [
+    #[rustfmt::skip] // A table.
+    let cases = [
         ("mirror.toml", TABLE, "", 2, "a.example/b/c"),
-        (
-            "mirror.toml",
-            &format!("{TO}{TABLE}"),
-            "a.example/b/c",
-            2,
-            "a.example/b/c",
-        ),
+        ("mirror.toml", &format!("{TO}{TABLE}"), "a.example/b/c", 2, "a.example/b/c"),
         ("plans/mirror.toml", &absent, "", 1, "plans/none.toml 2"),
-    ] {
+    ];
+    for (file, text, arguments, code, facts) in cases {
         let scene = OriginScene::of([]);
         scene.write(file, text);
         let told = scene.run(&format!("{arguments} --file {file}"));

@@ -78,11 +78,8 @@ impl Desk {
                 file(seen, "text/plain", bytes, &sha256(bytes))
             }
             "signature" => {
-                let (kind, bytes) = (
-                    "application/pgp-signature",
-                    self.release(call)?.signature()?,
-                );
-                file(seen, kind, bytes, &sha256(bytes))
+                let bytes = self.release(call)?.signature()?;
+                file(seen, "application/pgp-signature", bytes, &sha256(bytes))
             }
             "package" => {
                 let package = self.release(call)?.package(call.platform.as_ref()?)?;
