@@ -98,9 +98,8 @@ fn a_reference_without_a_digest_names_the_provider_itself() {
     author.line(format!("inspect {with_digest}")).succeeds();
     for command in ["inspect", "copy --to oci-layout:out"] {
         let run = author.line(format!("{command} {reference}"));
-        run.exits(3).says(&format!(
-            "error {PROVIDER} {reference} expected REPOSITORY:VERSION@DIGEST"
-        ));
+        let says = format!("error {PROVIDER} {reference} expected REPOSITORY:VERSION@DIGEST");
+        run.exits(3).says(&says);
     }
     assert!(!author.path("out").exists());
 }

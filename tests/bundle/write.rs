@@ -150,9 +150,8 @@ fn a_damaged_package_leaves_no_bundle() {
     fs::remove_file(&path).unwrap();
     fs::write(&path, damaged).unwrap();
     let run = copy(&author, "oci-layout:store bundle:new.tar").exits(3);
-    run.without_result().says(&format!(
-        "error {HOST}/acme/demo 1.1.0 oci-layout:store/{HOST}/acme/demo"
-    ));
+    let says = format!("error {HOST}/acme/demo 1.1.0 oci-layout:store/{HOST}/acme/demo");
+    run.without_result().says(&says);
     assert!(!author.path("new.tar").exists());
     fs::write(&path, sound).unwrap();
     bundled(&author, "new.tar", "");

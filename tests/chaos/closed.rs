@@ -18,7 +18,11 @@ struct Closed {
 }
 
 impl Closed {
-    fn new(scene: LayoutScene) -> Self {
+    /// `None` without `setpriv`, which runs a program as another user.
+    fn new(scene: LayoutScene) -> Option<Self> {
+        if !has("setpriv") {
+            return None;
+        }
         fs::create_dir(scene.path("open")).unwrap();
         let program = scene.path("program");
         if fs::hard_link(env!("CARGO_BIN_EXE_tfoci"), &program).is_err() {
@@ -28,7 +32,7 @@ impl Closed {
         let closed = Self { scene, is_root };
         closed.set(0o555, 0o444);
         fs::set_permissions(closed.path("open"), Permissions::from_mode(0o777)).unwrap();
-        closed
+        Some(closed)
     }
 
     fn set(&self, directories: u32, files: u32) {
@@ -81,13 +85,12 @@ fn pushed() -> LayoutScene {
 
 #[test]
 fn unwritable_directories_are_named_and_nothing_is_written() {
-    if !has("setpriv") {
-        return;
-    }
     let scene = LayoutScene::new(&PLATFORMS);
     scene.succeeds(push("store", "--platform linux_amd64"));
     scene.succeeds(install("mirror", ""));
-    let closed = Closed::new(scene);
+    let Some(closed) = Closed::new(scene) else {
+        return;
+    };
     for (arguments, path) in [
         (push("store", ""), format!("store/{PROVIDER}/.tfoci.lock")),
         (push("new", ""), format!("new/{PROVIDER}")),
@@ -103,10 +106,9 @@ fn unwritable_directories_are_named_and_nothing_is_written() {
 
 #[test]
 fn a_read_only_store_can_be_read() {
-    if !has("setpriv") {
+    let Some(closed) = Closed::new(pushed()) else {
         return;
-    }
-    let closed = Closed::new(pushed());
+    };
     for arguments in [
         "versions acme/demo --from oci-layout:store".to_owned(),
         "inspect acme/demo@1.0.0 --from oci-layout:store --key acme.asc".to_owned(),
@@ -124,10 +126,9 @@ fn a_read_only_store_can_be_read() {
 /// Evidence that does not verify is refused (exit code 3). Evidence that cannot be read is a failure (exit code 1).
 #[test]
 fn unreadable_evidence_is_not_reported_as_forged() {
-    if !has("setpriv") {
+    let Some(closed) = Closed::new(pushed()) else {
         return;
-    }
-    let closed = Closed::new(pushed());
+    };
     let signature = "dist/terraform-provider-demo_1.0.0_SHA256SUMS.sig";
     let digest = sha256(&closed.path(signature));
     let blob = format!("store/{PROVIDER}/blobs/sha256/{digest}");
@@ -144,13 +145,12 @@ fn unreadable_evidence_is_not_reported_as_forged() {
 /// A store is not missing because this user may not see it.
 #[test]
 fn a_store_that_may_not_be_seen_is_not_missing() {
-    if !has("setpriv") {
-        return;
-    }
     let scene = LayoutScene::new(&PLATFORMS);
     fs::create_dir(scene.path("hidden")).unwrap();
     scene.succeeds(push("hidden/store", ""));
-    let closed = Closed::new(scene);
+    let Some(closed) = Closed::new(scene) else {
+        return;
+    };
     let hidden = closed.path("hidden");
     fs::set_permissions(&hidden, Permissions::from_mode(0o700)).unwrap();
     let copy = "copy --to oci-layout:open/copy";
@@ -164,13 +164,12 @@ fn a_store_that_may_not_be_seen_is_not_missing() {
 /// A store is not damaged because this user may not read it.
 #[test]
 fn a_package_that_may_not_be_read_is_not_damaged() {
-    if !has("setpriv") {
-        return;
-    }
     let scene = pushed();
     let zip = "dist/terraform-provider-demo_1.0.0_linux_amd64.zip";
     let blob = format!("store/{PROVIDER}/blobs/sha256/{}", sha256(&scene.path(zip)));
-    let closed = Closed::new(scene);
+    let Some(closed) = Closed::new(scene) else {
+        return;
+    };
     fs::set_permissions(closed.path(&blob), Permissions::from_mode(0o000)).unwrap();
     let copy = "copy acme/demo --from oci-layout:store --to oci-layout:open/copy".to_owned();
     let run = closed.tfoci(&copy).exits(1);
@@ -180,12 +179,11 @@ fn a_package_that_may_not_be_read_is_not_damaged() {
 /// Without the error, `copy` would leave the provider out, and `site --delete` would delete what it published of it.
 #[test]
 fn a_provider_that_cannot_be_read_fails_every_command_that_lists_the_store() {
-    if !has("setpriv") {
-        return;
-    }
     let scene = pushed();
     let site = "site open/site --from oci-layout:store --delete".to_owned();
-    let closed = Closed::new(scene);
+    let Some(closed) = Closed::new(scene) else {
+        return;
+    };
     closed.tfoci(&site).succeeds();
     let published = closed.tree("open");
     let provider = closed.path(format!("store/{PROVIDER}"));
@@ -214,13 +212,12 @@ fn a_provider_that_cannot_be_read_fails_every_command_that_lists_the_store() {
 /// Other providers fail for the same reason, which is explained once.
 #[test]
 fn a_disk_that_refuses_every_provider_is_explained_once() {
-    if !has("setpriv") {
-        return;
-    }
     let scene = pushed();
     let second = "push dist --provider second/demo --key acme.asc --to oci-layout:store";
     scene.succeeds(second);
-    let closed = Closed::new(scene);
+    let Some(closed) = Closed::new(scene) else {
+        return;
+    };
     for arguments in [
         "copy --from oci-layout:store --to oci-layout:new",
         "install --from oci-layout:store --platform all --into mirror",

@@ -157,8 +157,7 @@ fn packages_that_are_missing_or_truncated_are_found() {
     dry_run().exits(1).tells(" is missing\n");
     let run = copy(&author, FROM, TO, "").exits(1).without_result();
     let sides = format!("{FROM}/{PROVIDER} {TO}/{PROVIDER}");
-    run.says(&format!(
-        "error {PROVIDER} 1.0.0 linux_amd64 {sides} sha256:{hex}"
-    ));
+    let says = format!("error {PROVIDER} 1.0.0 linux_amd64 {sides} sha256:{hex}");
+    run.says(&says);
     assert!(!other(&author).join("index.json").exists());
 }

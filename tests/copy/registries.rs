@@ -51,9 +51,8 @@ fn within_one_registry_blobs_are_mounted_unless_it_does_not_mount() {
         import(&author.repository(""), &registry, NAME);
         let to = format!("{}/elsewhere/{{namespace}}/{{type}}", registry.host());
         let run = copy_demo(&author, &at(&registry), &to, "").succeeds();
-        run.says(&format!(
-            "Copied registry.opentofu.org/acme/demo 1.0.0 {numbers} [TIME]"
-        ));
+        let says = format!("Copied registry.opentofu.org/acme/demo 1.0.0 {numbers} [TIME]");
+        run.says(&says);
         if mounts {
             assert_eq!(registry.count(matching("PUT", "/blobs/")), 0);
             // The documents of the evidence, which are read to verify it.

@@ -209,9 +209,8 @@ fn other_packages_than_the_locked_ones_are_refused() {
     copy(&author, FROM, TO, asked).exits(3);
     lock(&author, "one", "3.0.0", &[darwin]);
     let run = copy(&author, FROM, TO, asked).exits(1);
-    run.says(&format!(
-        "error {HOST}/one 3.0.0 2.0.0 1.1.0-rc.1 1.0.0 /.terraform.lock.hcl"
-    ));
+    let says = format!("error {HOST}/one 3.0.0 2.0.0 1.1.0-rc.1 1.0.0 /.terraform.lock.hcl");
+    run.says(&says);
 }
 
 #[test]

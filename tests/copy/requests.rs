@@ -97,9 +97,8 @@ fn a_missing_package_is_reported_as_the_sources_failure() {
     from.repository(NAME, |held| held.blobs.remove(&zip));
     let run = copy_demo(&author, &at(&from), &at(&to), "").exits(1);
     let run = between(run, from.host(), to.host()).without_result();
-    run.says(&format!(
-        "error {PROVIDER} 1.0.0 linux_amd64 [FROM]/{NAME} [TO]/{NAME} {zip}"
-    ));
+    let says = format!("error {PROVIDER} 1.0.0 linux_amd64 [FROM]/{NAME} [TO]/{NAME} {zip}");
+    run.says(&says);
     assert_eq!(to.tags(NAME), []);
 }
 

@@ -38,7 +38,6 @@ fn evidence_of_another_release_proves_nothing() {
     tamper::transplant(&repository("other"), &repository("mirror"), "1.0.0");
     let run = inspect(&scene, "").exits(3);
     assert!(run.stdout.contains("package         linux_amd64"));
-    run.says(&format!(
-        "error {ABOUT} terraform-provider-demo_1.0.0_linux_amd64.zip"
-    ));
+    let says = format!("error {ABOUT} terraform-provider-demo_1.0.0_linux_amd64.zip");
+    run.says(&says);
 }

@@ -126,9 +126,8 @@ fn nothing_is_written_or_removed_where_a_link_in_the_store_leads() {
         let link = format!("{above}/{}", parts[at]);
         symlink(author.path("victim"), author.path(&link)).unwrap();
         let run = author.untouched(|| author.push("").exits(1).without_result());
-        run.says(&format!(
-            "error registry.opentofu.org/acme/demo 1.0.0 {link}"
-        ));
+        let says = format!("error registry.opentofu.org/acme/demo 1.0.0 {link}");
+        run.says(&says);
     }
     // The store itself may be a link.
     let author = Author::with_release();

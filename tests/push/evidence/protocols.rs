@@ -57,9 +57,8 @@ fn the_manifest_of_the_source_tree_is_used_if_its_checksum_is_listed() {
             author.write("terraform-registry-manifest.json", text);
         }
         let run = author.push("").succeeds();
-        run.says(&format!(
-            "Warning registry.opentofu.org/acme/demo 1.0.0 5.0 {COPIED}"
-        ));
+        let says = format!("Warning registry.opentofu.org/acme/demo 1.0.0 5.0 {COPIED}");
+        run.says(&says);
         assert_eq!(protocols(&author), "5.0");
     }
 }
