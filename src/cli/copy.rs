@@ -104,11 +104,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let file = arguments
-        .file
-        .as_deref()
-        .map(|path| requested::mirror_file(path, "--file"));
-    let file = file.transpose()?;
+    let file = requested::mirror_file_if(arguments.file.as_deref(), "--file")?;
     let trust = session.trust_path(&arguments.trust.trust, file.as_ref());
     let options = options(&arguments, trust.as_ref(), session)?;
     let locks = requested::locks(&arguments.from_lock, &session.printer)?;

@@ -180,12 +180,10 @@ async fn plan(
 
 impl Keep {
     fn read(arguments: &Arguments, session: &Session) -> Result<Self, CommandError> {
-        let file = arguments.keep.as_deref();
-        let file = file.map(|path| requested::mirror_file(path, "--keep"));
         let locked = &arguments.keep_locked;
         Ok(Self {
             newest: arguments.keep_newest,
-            file: file.transpose()?,
+            file: requested::mirror_file_if(arguments.keep.as_deref(), "--keep")?,
             locks: requested::locks_below(locked, "--keep-locked", &session.printer)?,
             younger: arguments.keep_younger,
             is_any: arguments.keep_newest.is_some()

@@ -72,9 +72,7 @@ impl From<StoredVersion> for Row {
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let printer = &session.printer;
     let is_long = arguments.long || printer.format != Format::Text;
-    let file = arguments.file.as_deref();
-    let file = file.map(|path| requested::mirror_file(path, "--file"));
-    let file = file.transpose()?;
+    let file = requested::mirror_file_if(arguments.file.as_deref(), "--file")?;
     let locks = requested::locks_below(&arguments.unlocked, "--unlocked", printer)?;
     let trust = session.trust_path(&arguments.trust.trust, file.as_ref());
     let trust = session.trust_options_of(&arguments.trust, trust.as_ref())?;

@@ -77,6 +77,14 @@ pub(in crate::cli) fn filter(entry: &MirrorEntry) -> VersionFilter {
     }
 }
 
+/// The mirror file that an option names, if it does.
+pub(in crate::cli) fn mirror_file_if(
+    path: Option<&Path>,
+    named_by: &str,
+) -> Result<Option<MirrorFile>, CommandError> {
+    path.map(|path| mirror_file(path, named_by)).transpose()
+}
+
 /// Reads a mirror file. If it is not one, no text of it is shown unless an option names it: `tfoci.toml` may name a file with passwords.
 /// The path of its trust file becomes relative to the working directory.
 pub(in crate::cli) fn mirror_file(path: &Path, named_by: &str) -> Result<MirrorFile, CommandError> {
