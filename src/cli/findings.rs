@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use clap::ValueEnum;
 use handlebars::html_escape;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use tfoci::address::ProviderAddr;
@@ -16,7 +15,7 @@ use tfoci::version::Version;
 
 use super::Ending;
 use super::arguments::Format;
-use super::json::SCHEMA;
+use super::json::{SCHEMA, object};
 use super::printer::Printer;
 use super::render::fill;
 use super::report::job_summary;
@@ -37,31 +36,24 @@ pub(super) enum FailOn {
 }
 
 /// What a command has looked at.
-#[derive(Serialize)]
 pub(super) struct Checked {
     pub(super) providers: Vec<ProviderAddr>,
     pub(super) versions: usize,
-    /// The versions whose required attestation was verified.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) attested: Vec<Attested>,
+    /// The versions whose required attestation was verified, with the id of the mirror's key.
+    pub(super) attested: Vec<(Subject, String)>,
 }
 
-/// A version whose attestation was verified.
-#[derive(Serialize)]
-pub(super) struct Attested {
-    pub(super) provider: ProviderAddr,
-    pub(super) version: Option<Version>,
-    /// The id of the mirror's key.
-    pub(super) key: String,
-}
-
-impl From<(Subject, String)> for Attested {
-    fn from((subject, key): (Subject, String)) -> Self {
-        Self {
-            provider: subject.provider,
-            version: subject.version,
-            key,
-        }
+impl Checked {
+    fn document(&self) -> Value {
+        let attested = self.attested.iter().map(|(subject, key)| {
+            json!({"provider": subject.provider, "version": subject.version, "key": key})
+        });
+        let attested: Vec<Value> = attested.collect();
+        object([json!({
+            "providers": self.providers,
+            "versions": self.versions,
+            "attested": (!attested.is_empty()).then_some(attested),
+        })])
     }
 }
 
@@ -96,12 +88,8 @@ impl Findings {
         self.annotate(&summary, printer);
         match printer.format {
             Format::Text => {
-                for one in &self.checked.attested {
-                    let subject = Subject {
-                        version: one.version.clone(),
-                        ..Subject::provider(&one.provider)
-                    };
-                    printer.result(&format!("{subject}: attested {}", one.key));
+                for (subject, key) in &self.checked.attested {
+                    printer.result(&format!("{subject}: attested {key}"));
                 }
                 let lines = self.lines.take().unwrap_or_else(|| self.lines());
                 lines.iter().for_each(|line| printer.result(line));
@@ -109,7 +97,7 @@ impl Findings {
             }
             Format::Json => printer.document(&json!({
                 "schema": SCHEMA,
-                "checked": self.checked,
+                "checked": self.checked.document(),
                 "findings": self.found,
             })),
             Format::Junit | Format::Csv => printer.own_text(&self.junit(printer)),
@@ -141,7 +129,8 @@ impl Findings {
         self.checked.providers.sort();
         self.checked.providers.dedup();
         let attested = &mut self.checked.attested;
-        attested.sort_by_cached_key(|one| (one.provider.clone(), Reverse(one.version.clone())));
+        attested
+            .sort_by_cached_key(|(one, _)| (one.provider.clone(), Reverse(one.version.clone())));
     }
 
     fn lines(&self) -> Vec<String> {

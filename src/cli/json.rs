@@ -7,7 +7,6 @@ use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
 use tfoci::digest::Digest;
 use tfoci::error::{Category, Hint, causes};
-use tfoci::fingerprint::Fingerprint;
 use tfoci::hash::PackageHash;
 use tfoci::outcome::Kind;
 use tfoci::platform::Platform;
@@ -91,30 +90,7 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     shown.collect()
 }
 
-/// A key that `--pin-new` wrote into the trust file, or would write.
-#[derive(Serialize)]
-pub(super) struct Pin {
-    pub(super) provider: ProviderAddr,
-    pub(super) fingerprint: Fingerprint,
-    pub(super) status: &'static str,
-    /// Where the key was written, or would be.
-    pub(super) file: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) user_id: Option<String>,
-    pub(super) algorithm: String,
-    /// The version that the key signed.
-    pub(super) version: Version,
-}
-
 /// What became of a lock file.
-#[derive(Serialize)]
-pub(super) struct LockFile {
-    pub(super) path: String,
-    pub(super) status: LockFileStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) error: Option<Error>,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LockFileStatus {
@@ -126,13 +102,6 @@ pub(super) enum LockFileStatus {
     Planned,
     /// A provider of it failed, or the file did.
     Failed,
-}
-
-/// A version that `site --delete` deleted, or would delete.
-#[derive(Serialize)]
-pub(super) struct Deleted {
-    pub(super) provider: ProviderAddr,
-    pub(super) version: Version,
 }
 
 /// The result of `inspect`.

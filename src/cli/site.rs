@@ -22,7 +22,6 @@ use tfoci::version::Version;
 use super::Ending;
 use super::arguments::ReadTrust;
 use super::error::CommandError;
-use super::json::Deleted;
 use super::page::{self, PageOptions};
 use super::public_url::public_url;
 use super::render::{Mirror, ProviderInstallationView};
@@ -175,7 +174,7 @@ fn record(
             report.installed(written);
         }
         Ok(SiteChange::Deleted { provider, version }) => {
-            report.deleted(Deleted { provider, version });
+            report.deleted(&provider, &version);
         }
         Ok(SiteChange::Kept {
             provider,

@@ -26,7 +26,7 @@ use tfoci::verify::{Checked, ClientVersion, Options, Task, verify};
 use super::Ending;
 use super::arguments::ReadTrust;
 use super::error::CommandError;
-use super::findings::{self, Attested, FailOn, Findings, shell};
+use super::findings::{self, FailOn, Findings, shell};
 use super::progress::Progress;
 use super::session::{Session, TrustPath, WantedVersions, consequence, read_mirror_key, requested};
 
@@ -98,11 +98,7 @@ fn client(text: &str) -> Result<ClientVersion, &'static str> {
 }
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let file = arguments
-        .file
-        .as_deref()
-        .map(|path| requested::mirror_file(path, "--file"));
-    let file = file.transpose()?;
+    let file = requested::mirror_file_if(arguments.file.as_deref(), "--file")?;
     let trust = session.trust_path(&arguments.trust.trust, file.as_ref());
     let options = options(&arguments, trust.as_ref(), session)?;
     let mut found = Vec::new();
@@ -121,7 +117,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         found.0.extend(checked.findings);
         found.1 += usize::from(checked.subject.version.is_some());
         let attested = checked.attested.map(|key| (checked.subject, key));
-        found.2.extend(attested.map(Attested::from));
+        found.2.extend(attested);
     };
     let reporter = progress.clone();
     verify(tasks, &options, &(reporter as _), &on_checked).await;

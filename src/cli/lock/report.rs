@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use similar::TextDiff;
 
 use tfoci::error::{Category, MANY, listed, printable_path};
@@ -20,7 +21,7 @@ use super::{LockRequest, Writing};
 use crate::cli::Ending;
 use crate::cli::arguments::Format;
 use crate::cli::error::{CommandError, required_by};
-use crate::cli::json::{LockFile, LockFileStatus};
+use crate::cli::json::{self, LockFileStatus, object};
 use crate::cli::printer::Tone;
 use crate::cli::report::Row;
 use crate::cli::session::{Session, data_directory};
@@ -52,13 +53,11 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    fn document(&self) -> LockFile {
+    fn document(&self) -> Value {
         let error = self.result.and_then(Result::err);
-        LockFile {
-            path: self.path.to_string_lossy().into_owned(),
-            status: self.status,
-            error: error.filter(|_| self.flaw.is_none()).map(Into::into),
-        }
+        let error = error.filter(|_| self.flaw.is_none()).map(json::Error::from);
+        let path = self.path.to_string_lossy();
+        object([json!({"path": path, "status": self.status, "error": error})])
     }
 
     fn category(&self) -> Option<Category> {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::{Value, json};
+
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
 use tfoci::disk::lock::Lock;
@@ -21,7 +23,7 @@ use tfoci::trust::rule::Unsigned;
 use tfoci::trust::{self, KeyFile};
 
 use crate::cli::error::CommandError;
-use crate::cli::json;
+use crate::cli::json::object;
 use crate::cli::printer::Tone;
 use crate::cli::session::{NamedBy, Session, TrustPath, read, trust_text};
 
@@ -264,19 +266,20 @@ impl<'a> Pins<'a> {
 
 impl Pins<'_> {
     /// The document of a key that is pinned, or would be.
-    fn pin(&self, provider: &ProviderAddr, seen: &FirstSeen) -> json::Pin {
-        json::Pin {
-            provider: provider.clone(),
-            fingerprint: seen.key.fingerprint.clone(),
-            status: match self.dry_run {
-                true => "planned",
-                false => "pinned",
-            },
-            file: printable_path(&self.path),
-            user_id: seen.key.user_id.clone(),
-            algorithm: seen.key.algorithm.clone(),
-            version: seen.version.clone(),
-        }
+    fn pin(&self, provider: &ProviderAddr, seen: &FirstSeen) -> Value {
+        let status = match self.dry_run {
+            true => "planned",
+            false => "pinned",
+        };
+        object([json!({
+            "provider": provider,
+            "fingerprint": seen.key.fingerprint,
+            "status": status,
+            "file": printable_path(&self.path),
+            "user_id": seen.key.user_id,
+            "algorithm": seen.key.algorithm,
+            "version": seen.version,
+        })])
     }
 }
 

@@ -25,6 +25,7 @@ use tfoci::http::Http;
 use tfoci::install::Installed;
 use tfoci::jobs::locked;
 use tfoci::outcome::Published;
+use tfoci::version::Version;
 
 use super::Ending;
 use super::arguments::Format;
@@ -70,7 +71,7 @@ enum Destination {
     /// A directory, and the mirror that the CLI configuration of clients names for it.
     Directory(Option<Mirror>),
     /// Lock files, and perhaps the packages of a working directory.
-    LockFiles(Vec<json::LockFile>),
+    LockFiles(Vec<Value>),
 }
 
 /// A run and its results so far.
@@ -84,9 +85,9 @@ struct Run {
     /// The number of rows that are left out.
     left_out: usize,
     /// The keys that were pinned, or would be.
-    pins: Vec<json::Pin>,
+    pins: Vec<Value>,
     /// The versions that were deleted, or would be.
-    deleted: Vec<json::Deleted>,
+    deleted: Vec<Value>,
     /// The files of the bundle that were written, or would be.
     bundles: Vec<Bundled>,
     /// The published versions that the store no longer has.
@@ -178,7 +179,7 @@ impl Report {
     }
 
     /// Adds what became of the lock files.
-    pub(super) fn lock_files(&self, files: Vec<json::LockFile>) {
+    pub(super) fn lock_files(&self, files: Vec<Value>) {
         self.change(|run| run.destination = Destination::LockFiles(files));
     }
 
@@ -217,19 +218,20 @@ impl Report {
     }
 
     /// Adds keys that were pinned, or would be.
-    pub(super) fn pinned(&self, pins: impl IntoIterator<Item = json::Pin>) {
+    pub(super) fn pinned(&self, pins: impl IntoIterator<Item = Value>) {
         self.change(|run| run.pins.extend(pins));
     }
 
     /// Adds a version that was deleted from a site, or would be.
-    pub(super) fn deleted(&self, deleted: json::Deleted) {
+    pub(super) fn deleted(&self, provider: &ProviderAddr, version: &Version) {
         self.change(|run| {
             let verb = match run.extent.dry_run {
                 true => "Would delete",
                 false => "Deleted",
             };
-            let version = Subject::version(&deleted.provider, &deleted.version);
-            self.printer.line(Tone::Plain, verb, &version.to_string());
+            let subject = Subject::version(provider, version);
+            self.printer.line(Tone::Plain, verb, &subject.to_string());
+            let deleted = json!({"provider": provider, "version": version});
             run.deleted.push(deleted);
         });
     }
