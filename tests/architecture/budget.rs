@@ -63,7 +63,7 @@ const BUDGETS: [(&str, usize); 58] = [
     ("site", 584),
     ("serve", 3862),
     ("build", 24),
-    ("cli", 11870),
+    ("cli", 11834),
     ("lib", 57),
     ("main", 7),
     ("oci_push", 23),
