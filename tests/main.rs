@@ -113,6 +113,7 @@ mod mutations;
 
 /// Connections to registries: certificates, proxies, limits.
 mod network;
+
 /// The origin double itself: unmodified clients use it, and its faults work.
 mod origin_double;
 
@@ -130,8 +131,10 @@ mod list;
 /// Versions that are named by the digest of their index.
 mod pinned;
 
-/// From a release folder into a store.
+/// Versions that nobody needs go from a store.
 mod prune;
+
+/// From a release folder into a store.
 mod push;
 
 /// Registries of every kind, and their failures: pushes into them and installations from them.
@@ -145,6 +148,7 @@ mod registry_double;
 
 /// The commands and the output in the README.
 mod readme;
+
 /// The JSON schemas of results and of configuration files.
 mod schema;
 
