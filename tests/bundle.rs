@@ -27,7 +27,7 @@ const LINUX: &str = "linux_amd64";
 const DARWIN: &str = "darwin_arm64";
 
 /// Three versions of two providers in `store`. The packages of one are as large as those that are not kept in memory.
-fn filled() -> Author {
+pub fn filled() -> Author {
     let author = Author::new();
     for (name, version) in [("demo", "1.0.0"), ("demo", "1.1.0"), ("other", "2.0.0+b.1")] {
         push(&author, name, version, 80 << 10);
@@ -97,7 +97,7 @@ fn with(tar: &Tar, place: usize, from: &str, to: &str) -> Tar {
 }
 
 /// The digests of the packages in the author's release folders, in hex.
-fn zips(author: &Author, folder: &str) -> Vec<String> {
+pub fn zips(author: &Author, folder: &str) -> Vec<String> {
     let entries = fs::read_dir(author.path(folder)).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let zips = paths.filter(|path| path.extension().is_some_and(|end| end == "zip"));

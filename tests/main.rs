@@ -62,6 +62,10 @@ mod doctor;
 /// Artifacts of tfoci whose evidence was removed.
 mod gone;
 
+/// What a store has.
+#[cfg(unix)]
+mod have;
+
 /// `--help`, and the examples in it.
 mod help;
 
