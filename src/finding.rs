@@ -68,7 +68,7 @@ pub enum Gravity {
 }
 
 macro_rules! codes {
-    ($($name:ident $text:literal $kind:ident $meaning:literal $fix:literal;)+) => {
+    ($($name:ident $text:literal $gravity:ident $meaning:literal $fix:literal;)+) => {
         /// What a finding is. Names do not change, and a name is not used for something else.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
@@ -86,7 +86,7 @@ macro_rules! codes {
 
             /// What follows from it.
             pub fn gravity(self) -> Gravity {
-                match self { $(Self::$name => Gravity::$kind,)+ }
+                match self { $(Self::$name => Gravity::$gravity,)+ }
             }
 
             /// A sentence that explains it.

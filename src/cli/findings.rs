@@ -111,10 +111,10 @@ impl Findings {
     fn sort(&mut self) {
         let mut worst: HashMap<(Option<ProviderAddr>, Option<Version>), Gravity> = HashMap::new();
         for finding in &self.found {
-            let (provider, kind) = (&finding.provider, finding.code.gravity());
+            let (provider, gravity) = (&finding.provider, finding.code.gravity());
             for version in [None, finding.version.clone()] {
-                let known = worst.entry((provider.clone(), version)).or_insert(kind);
-                *known = kind.min(*known);
+                let known = worst.entry((provider.clone(), version)).or_insert(gravity);
+                *known = gravity.min(*known);
             }
         }
         self.found.sort_by_cached_key(|one| {
@@ -148,13 +148,13 @@ impl Findings {
     /// `412 versions of 25 providers: 1 error, 3 warnings`
     fn summary(&self) -> String {
         let count = |is: &dyn Fn(Gravity) -> bool| {
-            let kinds = self.found.iter().map(|finding| finding.code.gravity());
-            kinds.filter(|kind| is(*kind)).count()
+            let gravities = self.found.iter().map(|finding| finding.code.gravity());
+            gravities.filter(|gravity| is(*gravity)).count()
         };
         let counts = [
-            (count(&|kind| kind < Gravity::Warning), "error"),
-            (count(&|kind| kind == Gravity::Warning), "warning"),
-            (count(&|kind| kind == Gravity::Drift), "difference"),
+            (count(&|gravity| gravity < Gravity::Warning), "error"),
+            (count(&|gravity| gravity == Gravity::Warning), "warning"),
+            (count(&|gravity| gravity == Gravity::Drift), "difference"),
         ];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         let counts: Vec<_> = counts.map(|(count, noun)| counted(count, noun)).collect();

@@ -304,7 +304,7 @@ impl Journey<'_> {
             let hashed = platforms.filter(|platform| options.platforms.has(platform));
             only = needs_packages.then(|| hashed.collect());
             has_all_h1 = self.has_all_h1(&release);
-            // If the packages need not be hashed, only packages count whose `h1` is wanted.
+            // If the packages need not be hashed, only packages whose `h1` is wanted are read.
             let wanted = match needs_packages {
                 true => &options.platforms,
                 false => &options.h1,
@@ -328,8 +328,8 @@ impl Journey<'_> {
         })
     }
 
-    /// The platforms to ask for first. If the packages of `enough` suffice, because a signature covers all others, these are the ones, unless the user
-    /// named some or wants `h1`.
+    /// The platforms to ask for first. `enough` is given if a signature covers the packages of all platforms: fewer than all then suffice, unless the
+    /// user named platforms or wants their `h1`.
     fn first_platforms(&self, enough: Option<Platforms>, is_trusted: bool) -> Platforms {
         let options = self.options;
         match enough {
