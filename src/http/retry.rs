@@ -262,6 +262,13 @@ mod tests {
         assert_eq!(after("soon"), None);
     }
 
+    /// Many clients that fail together must not come back together.
+    #[test]
+    fn pauses_are_random() {
+        let pauses: BTreeSet<Duration> = (0..20).map(|_| backoff(0)).collect();
+        assert!(pauses.len() > 1, "{pauses:?}");
+    }
+
     #[test]
     fn pauses_get_longer_up_to_a_limit() {
         let longest = Duration::from_secs(20);
