@@ -10,6 +10,8 @@ use tempfile::TempDir;
 use super::hints;
 use super::registry::access::{IDENTITY, PASSWORD};
 
+const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/authority.pem");
+
 /// A temporary home directory, which is also the working directory. It is removed with the scene.
 pub struct Scene {
     home: TempDir,
@@ -31,7 +33,10 @@ impl Scene {
     pub fn new() -> Self {
         Self {
             home: TempDir::new().unwrap(),
-            env: Vec::new(),
+            // Reading the authorities of the machine takes a third of a short command. No server of the tests has their certificates.
+            env: [("SSL_CERT_FILE", AUTHORITY), ("SSL_CERT_DIR", "")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
         }
     }
 
@@ -211,5 +216,13 @@ fn programs_see_the_scene_and_nothing_else() {
     let mut names: Vec<&str> = lines.filter_map(|line| line.split('=').next()).collect();
     names.retain(|name| !["_", "OLDPWD", "SHLVL"].contains(name));
     names.sort_unstable();
-    assert_eq!(names, ["HOME", "PATH", "PWD", "TFOCI_DEFAULT_HOST"]);
+    let expected = [
+        "HOME",
+        "PATH",
+        "PWD",
+        "SSL_CERT_DIR",
+        "SSL_CERT_FILE",
+        "TFOCI_DEFAULT_HOST",
+    ];
+    assert_eq!(names, expected);
 }

@@ -33,8 +33,11 @@ impl Stage {
         for retry in ["TF_REGISTRY_DISCOVERY_RETRY", "TF_PROVIDER_DOWNLOAD_RETRY"] {
             env.insert(retry.to_owned(), "0".to_owned());
         }
+        let mut author = Author::new();
+        // Its path would be in what `doctor` prints.
+        author.scene.remove_env("SSL_CERT_FILE");
         Self {
-            author: Author::new(),
+            author,
             env,
             registries: BTreeMap::new(),
             origin: None,
