@@ -66,9 +66,6 @@ mod reads;
 /// Servers that repeat a secret.
 mod repeated;
 
-/// Readers of a version that is just being replaced.
-mod replaced;
-
 /// No secret is ever printed.
 #[cfg(unix)]
 mod secrets;

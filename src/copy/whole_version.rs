@@ -34,19 +34,6 @@ impl WholeVersion {
         version: &Version,
         trust: &TrustOptions,
     ) -> Result<Self, Error> {
-        let is_half = |read: &Result<Self, Error>| match read {
-            Err(Error::From { problem, .. }) => problem.may_be_replacement(),
-            Err(Error::To(_)) | Ok(_) => false,
-        };
-        let read = || Self::read_once(from, version, trust);
-        from.reread(read, is_half).await
-    }
-
-    async fn read_once(
-        from: &StoredProvider,
-        version: &Version,
-        trust: &TrustOptions,
-    ) -> Result<Self, Error> {
         let [tag, evidence_tag] = tags(version)?;
         let stored = async {
             let artifact = artifact(from, version, &tag).await?;

@@ -7,7 +7,6 @@
 mod reading;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use futures_util::{StreamExt as _, stream};
@@ -59,9 +58,6 @@ pub struct StoredProvider {
     /// Whether the store listed the provider, and no user named it. If the name of its repository has no host, the host of the address is a guess, and
     /// only the artifact says which provider it is.
     pub is_listed: bool,
-    /// Whether a version of it stayed half replaced for as long as a writer may take. The store has then lost something, and no other version is
-    /// waited for.
-    is_damaged: Arc<AtomicBool>,
 }
 
 /// The versions of a provider in a store.
@@ -198,7 +194,6 @@ impl StoredProvider {
             repo,
             place,
             is_listed: false,
-            is_damaged: Arc::default(),
         }
     }
 

@@ -1,60 +1,19 @@
 //! Reads one version of a store, and verifies it.
 
-use std::sync::atomic::Ordering;
-
 use futures_util::{FutureExt as _, future};
 
 use super::{Examined, StoredProvider, TrustOptions};
 use crate::authentication::Note;
 use crate::digest::Digest;
-use crate::http::Retry;
 use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
-use crate::place::Place;
 use crate::platform::Platforms;
 use crate::prove::prove;
 use crate::store::{self, Artifact, StoreBlob, StoredEvidence, StoredPackage, artifact};
 use crate::trust::{self, Rule};
 use crate::version::Version;
 
-/// How often a version in a layout is read while it seems half replaced. Both of its tags move at once there.
-const LOOKS_IN_LAYOUT: u32 = 2;
-/// How often a version in a registry is read while it seems half replaced, within two seconds. A writer moves its two tags one after the other,
-/// and may be far away from the registry.
-const LOOKS_IN_REGISTRY: u32 = 5;
-
 impl StoredProvider {
-    /// The looks at a version that seems half replaced, after the first one: at once, then after pauses.
-    pub(crate) fn looks(&self) -> Retry {
-        Retry::of_conflicts(match self.place {
-            Place::Registry(_) => LOOKS_IN_REGISTRY - 1,
-            _ => LOOKS_IN_LAYOUT - 1,
-        })
-    }
-
-    /// Reads a version again if `is_half` says that another writer may be replacing it just now: by the [looks](Self::looks) of its
-    /// store. What is still half replaced after all of them is returned. In a store that has lost many versions, only the first ones are waited for.
-    pub(crate) async fn reread<T, F: Future<Output = T>>(
-        &self,
-        read: impl Fn() -> F,
-        is_half: impl Fn(&T) -> bool,
-    ) -> T {
-        let mut retry = self.looks();
-        if self.is_damaged.load(Ordering::Relaxed) {
-            retry.at_most(LOOKS_IN_LAYOUT - 1);
-        }
-        loop {
-            let found = read().await;
-            if !is_half(&found) {
-                return found;
-            }
-            if !retry.wait_quietly().await {
-                self.is_damaged.store(true, Ordering::Relaxed);
-                return found;
-            }
-        }
-    }
-
     /// Reads one version and verifies it.
     ///
     /// # Errors
@@ -69,37 +28,8 @@ impl StoredProvider {
         examined.map_err(|problem| self.failure(Some(version), problem))
     }
 
-    /// As [`StoredProvider::examine`], for callers that look again themselves at a version that seems half replaced.
-    #[cfg(feature = "serve")]
-    pub(crate) async fn examine_once(
-        &self,
-        version: &Version,
-        trust: &TrustOptions,
-    ) -> Result<Examined<StoreBlob>, Failure> {
-        let examined = self.read_once(version, &Platforms::All, trust).await;
-        examined.map_err(|problem| self.failure(Some(version), problem))
-    }
-
     /// As [`StoredProvider::examine`], for callers that add the location to the error themselves.
     pub(crate) async fn read(
-        &self,
-        version: &Version,
-        platforms: &Platforms,
-        trust: &TrustOptions,
-    ) -> Result<Examined<StoreBlob>, Problem> {
-        let is_half = |read: &Result<Examined<StoreBlob>, Problem>| match read {
-            Ok(examined) => examined
-                .proof
-                .as_ref()
-                .err()
-                .is_some_and(Problem::may_be_replacement),
-            Err(problem) => problem.may_be_replacement(),
-        };
-        let read = || self.read_once(version, platforms, trust);
-        self.reread(read, is_half).await
-    }
-
-    async fn read_once(
         &self,
         version: &Version,
         platforms: &Platforms,

@@ -289,23 +289,6 @@ impl Problem {
         }
     }
 
-    /// Whether a reader may have met a version that was just being replaced: a part of it is gone, or its packages and its evidence, which have a
-    /// tag each, do not belong together.
-    pub(crate) fn may_be_replacement(&self) -> bool {
-        match self {
-            Self::Store(error) | Self::Unread(error) | Self::Unreadable(error) => {
-                matches!(error, store::Error::Missing { .. })
-            }
-            Self::Evidence { source } => matches!(
-                source,
-                trust::Error::NoLine { .. }
-                    | trust::Error::Mismatch(_)
-                    | trust::Error::Uncovered { .. }
-            ),
-            _ => false,
-        }
-    }
-
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {

@@ -112,53 +112,32 @@ impl ProviderListing {
                 None => unread.push(version),
             }
         }
-        let mut looks = stored.looks();
-        loop {
-            let newest_first = unread.into_iter().rev().map(|version| async move {
-                // Reads of a layout never yield, so without this thousands of versions would block the thread.
-                tokio::task::yield_now().await;
-                // The semaphore is never closed.
-                let _permit = read_permits.acquire().await.ok();
-                let read = ServedVersion::read(stored, &version, trust).await?;
-                Ok::<_, Failure>((version, read))
+        let newest_first = unread.into_iter().rev().map(|version| async move {
+            // Reads of a layout never yield, so without this thousands of versions would block the thread.
+            tokio::task::yield_now().await;
+            // The semaphore is never closed.
+            let _permit = read_permits.acquire().await.ok();
+            let read = ServedVersion::read(stored, &version, trust).await?;
+            Ok::<_, Failure>((version, read))
+        });
+        let reads: Vec<_> = newest_first.collect();
+        let mut reads = stream::iter(reads).buffer_unordered(CONCURRENT_VERSIONS);
+        while let Some((version, read)) = reads.try_next().await? {
+            let outcome = read.and_then(|mut served| {
+                let fits = known.share(served.documents.as_mut());
+                fits.then_some(served).ok_or_else(|| Arc::new(too_large()))
             });
-            let reads: Vec<_> = newest_first.collect();
-            let mut reads = stream::iter(reads).buffer_unordered(CONCURRENT_VERSIONS);
-            while let Some((version, read)) = reads.try_next().await? {
-                let outcome = read.and_then(|mut served| {
-                    let fits = known.share(served.documents.as_mut());
-                    fits.then_some(served).ok_or_else(|| Arc::new(too_large()))
-                });
-                match outcome {
-                    Ok(served) => {
-                        listing.hidden.remove(&version);
-                        listing.versions.insert(version, Arc::new(served));
-                    }
-                    Err(problem) => {
-                        listing.hidden.insert(version, problem);
-                    }
+            match outcome {
+                Ok(served) => {
+                    listing.versions.insert(version, Arc::new(served));
                 }
-            }
-            unread = listing.half_replaced(old);
-            // All of them wait together, and without a permit. Nobody replaces more at once.
-            let may_be_replaced = (1..=CONCURRENT_VERSIONS).contains(&unread.len());
-            if !may_be_replaced || !looks.wait_quietly().await {
-                break;
+                Err(problem) => {
+                    listing.hidden.insert(version, problem);
+                }
             }
         }
         listing.documents = known.size;
         Ok(listing)
-    }
-
-    /// The versions that another writer may be writing or replacing just now. Those that the old listing hides are damaged, and not waited for again.
-    fn half_replaced(&self, old: Option<&Self>) -> Vec<Version> {
-        let half = self.hidden.iter().filter(|(version, problem)| {
-            let was_hidden = old.is_some_and(|old| old.hidden.contains_key(version));
-            // A registry may list a tag a moment before it has the manifest.
-            let is_early = matches!(***problem, Problem::NoVersion { .. });
-            (is_early || problem.may_be_replacement()) && !was_hidden
-        });
-        half.map(|(version, _)| version.clone()).collect()
     }
 
     /// Adds the versions that the origin offers, and that are neither served nor hidden.

@@ -20,7 +20,7 @@ use crate::examine::{Examined, StoredProvider, TrustOptions};
 use crate::fingerprint::Fingerprint;
 use crate::oci::{Part, Tag};
 use crate::outcome::{Failure, Problem};
-use crate::platform::Platform;
+use crate::platform::{Platform, Platforms};
 use crate::protocol::network_mirror::{Archive, Archives};
 use crate::protocol::provider_registry::{DownloadMetadata, GpgPublicKey, ListedPackage};
 use crate::release::{Package, Release, canonical_file_name};
@@ -89,7 +89,7 @@ impl ServedVersion {
             now: SystemTime::now(),
             ..trust.clone()
         };
-        let examined = stored.examine_once(version, &trust).await;
+        let examined = stored.examine(version, &Platforms::All, &trust).await;
         let read = examined.and_then(|examined| {
             let served = Self::of(stored, examined);
             served.map_err(|problem| stored.failure(Some(version), problem))

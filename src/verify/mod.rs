@@ -269,8 +269,7 @@ impl Journey<'_> {
         let (Ok(tag), Ok(evidence)) = (Tag::of_version(version), Tag::of_evidence(version)) else {
             return checked;
         };
-        let look = || self.look(version, &tag, &evidence);
-        let (read, examined) = from.reread(look, may_be_replacement).await;
+        let (read, examined) = self.look(version, &tag, &evidence).await;
         checked.platforms = read.platforms;
         let mut findings = read.findings;
         let mut of_keys = Vec::new();
@@ -450,17 +449,6 @@ impl Journey<'_> {
         });
         read.await.into_iter().flatten().flatten().collect()
     }
-}
-
-/// Whether a version may have been met while another writer replaced it.
-fn may_be_replacement((read, verdict): &(Read, Option<Verdict>)) -> bool {
-    let is_lost = |one: &Finding| matches!(one.code, Code::IndexMissing | Code::ChildMissing);
-    let problem = match verdict {
-        Some(Ok(examined)) => examined.proof.as_ref().err(),
-        Some(Err(problem)) => Some(problem),
-        None => None,
-    };
-    read.findings.iter().any(is_lost) || problem.is_some_and(Problem::may_be_replacement)
 }
 
 /// The finding about a provider whose tags cannot be listed.

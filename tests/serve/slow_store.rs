@@ -1,10 +1,8 @@
 use std::time::{Duration, Instant};
 
 use super::store_faults::{PATIENCE, SLACK, STALE, paths_of_nothing, unavailable};
-use super::stores::{DEMO, HOST, INDEX, Store};
-use crate::support::registry::content::parts;
-use crate::support::registry::{Fault, Registry, matching};
-use crate::support::server::seen::Seen;
+use super::stores::{HOST, INDEX, Store};
+use crate::support::registry::matching;
 
 /// The list of one version.
 const ONE: &str = r#"{"versions":{"1.0.0":{}}}"#;
@@ -28,37 +26,6 @@ pub fn a_slow_store_is_answered_in_the_end() {
     // The refresh was not started again.
     let lists = registry.count(matching("GET", "/tags/list"));
     assert_eq!(lists, 0, "{:#?}", registry.seen());
-}
-
-/// A version that may be just being replaced is waited for once, and not at each refresh.
-pub fn a_damaged_version_is_waited_for_once() {
-    let registry = Registry::plain();
-    let store = Store::at(registry.host());
-    for version in ["1.0.0", "1.1.0"] {
-        store.push(DEMO, version, None);
-    }
-    let name = format!("mirror/{DEMO}");
-    let part = registry.repository(&name, |repository| {
-        let index = repository.resolve("1.1.0").unwrap();
-        let index = serde_json::from_slice(&repository.manifests[&index].bytes).unwrap();
-        let part = parts(&index).1.swap_remove(0);
-        repository.manifests.remove(&part);
-        part
-    });
-    let server = store.serve("--max-age 0");
-    for looks in [5, 1, 1] {
-        registry.forget();
-        assert_eq!(server.get(INDEX).text(), ONE);
-        assert_eq!(registry.count(|seen| seen.path.ends_with(&part)), looks);
-    }
-}
-
-/// A registry may list a tag a moment before it has the manifest.
-pub fn a_version_whose_tag_is_listed_too_early_is_waited_for() {
-    let (registry, store) = Store::demo_in_registry();
-    let is_manifest = |seen: &Seen| seen.path.ends_with("/manifests/1.0.0");
-    registry.storm(1, is_manifest, Fault::status(404));
-    assert_eq!(store.serve("").get(INDEX).text(), ONE);
 }
 
 /// A store that takes longer than a refresh of a known list may take is not unreachable.
