@@ -14,8 +14,6 @@ mod bounds;
 mod clients;
 /// Versions that are too new.
 pub mod cooldown;
-/// Manifests that a cleanup deleted below an index.
-mod deleted;
 /// Several destinations at once.
 mod destinations;
 /// Package metadata and checksum documents.

@@ -36,11 +36,6 @@ pub enum Warning {
     /// The user named a version that would be held back because it is too new.
     #[error("it is mirrored because it is named; without a name it would be held{}", .0.map(|until| format!(" until {}", date(until))).unwrap_or_default())]
     Young(Option<SystemTime>),
-    /// The store has lost manifests below an index that it still has.
-    #[error(
-        "manifests below an index were deleted: `tfoci help maintenance` says which cleanups do so"
-    )]
-    LostManifests,
     /// A source or store has no package for a wanted platform. The destination may have one.
     #[error("{place} has no package for {platform}{}{}", only(.available), said(.answer))]
     NoPackage {

@@ -1,20 +1,16 @@
 //! One destination of a provider.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
-
-use futures_util::future;
-use tokio::sync::OnceCell;
+use std::sync::Arc;
 
 use super::selection::Selected;
 use super::{Options, Outcome, Task};
 use crate::attestation::Attesting;
 use crate::blob::BlobSource;
 use crate::digest::Digest;
-use crate::event::{Event, Reporter, Subject, Warning};
+use crate::event::{Event, Reporter, Subject};
 use crate::hash::PackageHash;
-use crate::jobs::locked;
-use crate::oci::{Descriptor, RawManifest, Tag, TagNames};
+use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{Failure, Problem, Published, PublishedPackage, Side};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
@@ -35,12 +31,6 @@ pub(super) struct Target<'a> {
     pub(super) reporter: Arc<dyn Reporter>,
     /// The name of the destination in reports, if the task has several.
     label: Option<String>,
-    /// The newest and the oldest wanted version, if nothing seems to be missing.
-    ends: Vec<Selected>,
-    /// Whether a platform manifest of them is gone, so that the manifests of every present version are looked for.
-    lost_manifests: OnceCell<bool>,
-    /// What was read of them before they are compared.
-    looked: Mutex<BTreeMap<Version, Result<Option<Stored>, Problem>>>,
     /// Whether the source has checksum documents.
     can_prove: bool,
     /// Who attests the versions that are verified.
@@ -70,15 +60,6 @@ pub(super) enum TargetState<'t> {
     Missing(Box<Missing<'t>>),
 }
 
-impl Stored {
-    /// The index entries of these platforms.
-    fn entries(&self, wanted: &Platforms) -> Vec<&Descriptor> {
-        let entries = self.artifact.index.platforms().unwrap_or_default();
-        let wanted = entries.into_iter().filter(|(one, _)| wanted.has(one));
-        wanted.map(|(_, entry)| entry).collect()
-    }
-}
-
 impl<'a> Target<'a> {
     /// Lists the tags of a destination.
     pub(super) async fn open(
@@ -101,9 +82,6 @@ impl<'a> Target<'a> {
                 None => Arc::clone(reporter),
             },
             label,
-            ends: Vec::new(),
-            lost_manifests: OnceCell::new(),
-            looked: Mutex::default(),
             can_prove: false,
             attesting: None,
         };
@@ -123,18 +101,6 @@ impl<'a> Target<'a> {
     /// Reads a version from the store; `None` if the store does not have it, if everything is to be compared again, or if the artifact cannot be
     /// used, which [`publish()`] then decides about.
     pub(super) async fn read_stored(&self, version: &Version) -> Result<Option<Stored>, Problem> {
-        if self.ends.iter().any(|one| one.version() == version) {
-            self.look_at_ends().await;
-        }
-        let looked = locked(&self.looked).remove(version);
-        match looked {
-            Some(looked) => looked,
-            None => self.read(version).await,
-        }
-    }
-
-    /// As [`Target::read_stored`], without what was read before.
-    async fn read(&self, version: &Version) -> Result<Option<Stored>, Problem> {
         let tag = Tag::of_version(version)?;
         if self.options.rechecks || !self.tags.has(&tag) {
             return Ok(None);
@@ -180,74 +146,15 @@ impl<'a> Target<'a> {
             rule: self.task.rule.canonical(),
             origin: source.place(&self.task.provider).to_string(),
         });
-        let has_all = selected.iter().all(|one| self.has(one.version()));
-        if !self.options.rechecks && has_all {
-            let oldest = selected.iter().skip(1).next_back();
-            self.ends = selected
-                .first()
-                .into_iter()
-                .chain(oldest)
-                .cloned()
-                .collect();
-        }
-    }
-
-    /// If nothing seems to be missing, reads the newest and the oldest wanted version, once, keeps them, and looks for one platform manifest of each.
-    /// Returns whether one is gone. Every version is then examined.
-    async fn look_at_ends(&self) -> bool {
-        *self.lost_manifests.get_or_init(|| self.read_ends()).await
-    }
-
-    async fn read_ends(&self) -> bool {
-        let looking = self.ends.iter().map(|one| self.read(one.version()));
-        let looked = future::join_all(looking).await;
-        let entries = self.ends.iter().zip(&looked).map(|(one, looked)| {
-            let stored = looked.as_ref().ok()?.as_ref()?;
-            let wanted = one.platforms.named().unwrap_or_default();
-            let is_whole = self.missing(stored, wanted).is_empty();
-            is_whole.then(|| stored.entries(&one.platforms))
-        });
-        let entries: Vec<_> = entries.collect::<Option<_>>().unwrap_or_default();
-        let newest = entries.first().and_then(|all| all.first().copied());
-        let oldest = entries.last().and_then(|all| all.last().copied());
-        let is_lost = self.has_lost(newest.into_iter().chain(oldest)).await;
-        if is_lost {
-            let subject = Subject::provider(&self.task.provider);
-            self.reporter.warn(subject, Warning::LostManifests);
-        }
-        let versions = self.ends.iter().map(|one| one.version().clone());
-        locked(&self.looked).extend(versions.zip(looked));
-        is_lost
-    }
-
-    /// Whether the store says of one of these manifests that it does not have it. Any other answer proves no loss.
-    async fn has_lost(&self, entries: impl IntoIterator<Item = &Descriptor>) -> bool {
-        let mut entries = Vec::from_iter(entries);
-        entries.sort_by_key(|entry| &entry.digest);
-        entries.dedup_by_key(|entry| &entry.digest);
-        let asked = entries
-            .iter()
-            .map(|entry| self.destination.has_manifest(entry));
-        let answers = future::join_all(asked).await;
-        answers.iter().any(|has| matches!(has, Ok(false)))
     }
 
     /// Compares the stored version with the wanted platforms, of those that the source has.
     pub(super) async fn compare(
         &'a self,
         version: &Version,
-        stored: Option<Stored>,
+        mut stored: Option<Stored>,
         wanted: &Platforms,
     ) -> Result<TargetState<'a>, Problem> {
-        let mut stored = match stored {
-            // The version is written again as if nothing of it was there.
-            Some(there)
-                if self.look_at_ends().await && self.has_lost(there.entries(wanted)).await =>
-            {
-                None
-            }
-            stored => stored,
-        };
         let (mut platforms, mut read) = (wanted.clone(), Vec::new());
         if let (Some(there), Some(wanted)) = (&stored, wanted.named()) {
             read = self.check_lock(version, there, wanted).await?;
@@ -423,18 +330,16 @@ impl Missing<'_> {
             snapshot: Some(Snapshot { tags, index }),
             ..Edition::of(&release)
         };
-        // The index may list manifests that the registry has lost.
-        let rechecks = options.rechecks || self.target.look_at_ends().await;
         let options = publish::Options {
             existing: Existing::Merge,
-            rechecks,
+            rechecks: options.rechecks,
             is_matrix_job: false,
             annotations: BTreeMap::new(),
             dry_run: options.dry_run,
             jobs: options.jobs.clone(),
             now: options.now,
             evidence_policy: EvidencePolicy {
-                always: rechecks,
+                always: options.rechecks,
                 ..EvidencePolicy::of_writing(&task.rule)
             },
             attesting: self.target.attesting.clone(),

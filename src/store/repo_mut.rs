@@ -10,7 +10,7 @@ use super::{Error, Move, PutError, Repo, Store, Tagged};
 use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::event::{Reporter, Transfer};
-use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag, TagNames};
+use crate::oci::{RawManifest, Repository, Tag, TagNames};
 use crate::release::Expected;
 
 /// A repository that can also be written. Wrong bytes are never stored.
@@ -89,25 +89,6 @@ impl RepoMut {
         match &self.store {
             Store::Layout(layout) => layout.lock(&self.name, alone, reporter).await.map(Some),
             Store::Registry(_) | Store::Bundle(_) => Ok(None),
-        }
-    }
-
-    /// Whether the store has the manifest of an index entry. Its bytes are not checked.
-    ///
-    /// # Errors
-    /// The entry is not valid, or the store fails.
-    pub async fn has_manifest(&self, entry: &Descriptor) -> Result<bool, Error> {
-        let expected = entry.expected_of(Part::Manifest)?;
-        match &self.store {
-            Store::Layout(layout) => Ok(layout.has_blob(&self.name, &expected)),
-            Store::Registry(registry) => {
-                registry
-                    .session(&self.name)
-                    .await?
-                    .has_manifest(entry)
-                    .await
-            }
-            Store::Bundle(_) => Err(Error::ReadOnly),
         }
     }
 

@@ -16,9 +16,7 @@ fn requests_with_nothing_to_do() {
     team.forget();
     team.mirror("").succeeds();
     assert_eq!(team.origin.counters(), "1 discovery, 2 versions");
-    // Of each repository, a platform manifest of the newest version and one of the oldest.
-    let stored = "6 GET manifests, 2 GET tags, 4 HEAD manifests";
-    assert_eq!(team.stored(), stored);
+    assert_eq!(team.stored(), "6 GET manifests, 2 GET tags");
 }
 
 #[test]

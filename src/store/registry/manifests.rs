@@ -87,12 +87,6 @@ impl Session {
         }))
     }
 
-    /// Whether the registry has the manifest of an index entry, whose digest is valid.
-    pub(in crate::store) async fn has_manifest(&self, entry: &Descriptor) -> Result<bool, Error> {
-        let found = self.ask_manifest(Method::HEAD, &entry.digest, &entry.media_type);
-        Ok(found.await?.is_some())
-    }
-
     /// The digest that a tag refers to, see [`Session::tag_target`].
     pub(in crate::store) async fn digest(&self, tag: &Tag) -> Result<Option<Digest>, Error> {
         let target = self.tag_target(tag).await?;
