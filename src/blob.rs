@@ -27,7 +27,7 @@ use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::digest::{Digest, Hasher};
 use crate::disk;
 use crate::http::Answer;
 use crate::oci::Repository;
@@ -237,7 +237,7 @@ impl File {
     /// The file cannot be read.
     pub async fn measured(path: std::path::PathBuf) -> Result<Self, disk::Error> {
         let mut blocks = disk::Blocks::open(&path, 0)?;
-        let (mut hasher, mut size) = (Hasher::new(Algorithm::Sha256), 0);
+        let (mut hasher, mut size) = (Hasher::new(), 0);
         while let Some(block) = blocks.next_block()? {
             hasher.update(&block);
             size += block.len() as u64;

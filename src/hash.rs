@@ -38,9 +38,9 @@ pub enum PackageHash {
 }
 
 impl PackageHash {
-    /// The `zh:` hash of a zip with this digest; `None` unless the digest is SHA-256.
-    pub fn of_zip(digest: &Digest) -> Option<Self> {
-        digest.sha256().map(Self::Zh)
+    /// The `zh:` hash of a zip with this digest.
+    pub fn of_zip(digest: &Digest) -> Self {
+        Self::Zh(digest.sha256())
     }
 
     /// Parses a hash from a mirror or origin. A value that is invalid for its scheme matches no package, as for clients ([clients:

@@ -140,8 +140,8 @@ impl Expected {
 }
 
 impl<L> Package<L> {
-    /// The `zh:` hash of the zip; `None` only if its digest is not SHA-256, which every reader refuses.
-    pub fn zh(&self) -> Option<PackageHash> {
+    /// The `zh:` hash of the zip.
+    pub fn zh(&self) -> PackageHash {
         PackageHash::of_zip(&self.expected.digest)
     }
 }

@@ -8,7 +8,7 @@
 //! - Clients list tags that they cannot fetch. tfoci lists only versions that can be fetched, and the other tags with `--all`.
 //! - Clients read versions of up to 128 characters. tfoci ignores versions beyond 119, since the tag of their evidence would be too long.
 //! - Clients decode a duplicate member into the first one, and other readers use one of the two. tfoci refuses duplicate members.
-//! - Clients accept sha384 for manifests, which OCI does not register. tfoci refuses it.
+//! - Clients accept sha384 and sha512 for manifests. tfoci refuses them, as it refuses them for packages, and as clients do there.
 
 use std::collections::BTreeSet;
 use std::path::Path;

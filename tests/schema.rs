@@ -114,9 +114,6 @@ fn matches(pattern: &str, text: &str) -> bool {
     match pattern {
         "^zh:[0-9a-f]{64}$" => hashed("zh:", 64),
         "^sha256:[0-9a-f]{64}$" => hashed("sha256:", 64),
-        "^(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$" => {
-            hashed("sha256:", 64) || hashed("sha512:", 128)
-        }
         "^(zh:[0-9a-f]{64}|h1:.+)$" => hashed("zh:", 64) || text.starts_with("h1:"),
         "^[0-9]+d$" => text
             .strip_suffix('d')

@@ -113,7 +113,7 @@ impl PublicKey {
 
     /// The name of the key in bundles, as cosign makes it: its SHA-256 in base64.
     pub fn id(&self) -> String {
-        BASE64.encode(Digest::of(&self.0).sha256().unwrap_or_default())
+        BASE64.encode(Digest::of(&self.0).sha256())
     }
 
     /// Whether this key made a signature.

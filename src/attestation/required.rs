@@ -40,8 +40,7 @@ impl RequiredAttestation {
         let statement = open(bundle, Some(&key))?;
         let subjects = statement.get("subject").and_then(Value::as_array);
         let subjects = subjects.into_iter().flatten();
-        let hex = format!("/digest/{}", index.algorithm().as_str());
-        let subjects = subjects.map(|one| [text(one, "/name"), text(one, &hex)]);
+        let subjects = subjects.map(|one| [text(one, "/name"), text(one, "/digest/sha256")]);
         let subjects: Vec<[&str; 2]> = subjects.collect();
         let (own, hex) = (text(&statement, "/predicate/verifier/id"), index.hex());
         let id = self.id.as_deref().filter(|_| !own.is_empty());

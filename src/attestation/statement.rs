@@ -50,7 +50,7 @@ impl Attesting {
     /// The bundle of a claim; `None` if the system has no randomness.
     pub fn seal(&self, claim: &Claim, now: SystemTime) -> Option<Vec<u8>> {
         let predicate = claim.predicate(&self.attester.id, &self.rule, &self.origin, now);
-        let digest = |digest: &Digest| json!({digest.algorithm().as_str(): digest.hex()});
+        let digest = |digest: &Digest| json!({"sha256": digest.hex()});
         let index = json!({"name": claim.name, "digest": digest(&claim.index)});
         let packages = claim.packages.iter();
         let packages = packages.map(|(name, zip)| json!({"name": name, "digest": digest(zip)}));
@@ -87,7 +87,7 @@ pub struct Claim {
 impl Claim {
     /// The predicate, as the mirror `id` states it.
     pub fn predicate(&self, id: &str, rule: &Value, origin: &str, now: SystemTime) -> Value {
-        let hex = |digest: &Digest| json!({"digest": {digest.algorithm().as_str(): digest.hex()}});
+        let hex = |digest: &Digest| json!({"digest": {"sha256": digest.hex()}});
         let anchor = self.anchor.as_str();
         let level = format!("TFOCI_SIGNATURE_{}", anchor.to_uppercase());
         json!({

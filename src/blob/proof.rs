@@ -21,7 +21,7 @@ impl HoldBack {
     pub(super) fn new(expected: Expected, frame: Option<Skeleton>) -> Self {
         Self {
             expected,
-            hasher: Hasher::new(expected.digest.algorithm()),
+            hasher: Hasher::new(),
             passed: 0,
             held: None,
             frame,

@@ -144,7 +144,7 @@ async fn stored(
         platform: package.platform.clone(),
         manifest: Some(package.entry.digest.clone()),
         size: Some(package.layer.expected.size),
-        zh: PackageHash::of_zip(&package.layer.expected.digest),
+        zh: Some(PackageHash::of_zip(&package.layer.expected.digest)),
     });
     let inspection = Inspection {
         reference: Some(stored.repo.reference(&examined.tag, &digest)),
@@ -259,7 +259,7 @@ async fn released(
         manifest: None,
         // Many origins do not say how large a package is.
         size: Some(package.expected.size).filter(|size| *size > 0),
-        zh: package.zh(),
+        zh: Some(package.zh()),
     });
     let inspection = Inspection {
         from: Some(place.to_string()),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 
 use super::{Error, pipe};
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::digest::{Digest, Hasher};
 
 /// The size in bytes of the blocks in which packages are transferred, two records of TLS: large enough for few system calls, small enough that 64 transfers
 /// with several blocks each fit in a few MiB.
@@ -194,8 +194,8 @@ impl Blocks {
     ///
     /// # Errors
     /// The system reported an error.
-    pub fn digest(mut self, algorithm: Algorithm) -> Result<Digest, Error> {
-        let mut hasher = Hasher::new(algorithm);
+    pub fn digest(mut self) -> Result<Digest, Error> {
+        let mut hasher = Hasher::new();
         while let Some(block) = self.next_block()? {
             hasher.update(&block);
         }
@@ -206,8 +206,8 @@ impl Blocks {
     ///
     /// # Errors
     /// The system reported an error.
-    pub async fn digest_in_task(mut self, algorithm: Algorithm) -> Result<Digest, Error> {
-        let mut hasher = Hasher::new(algorithm);
+    pub async fn digest_in_task(mut self) -> Result<Digest, Error> {
+        let mut hasher = Hasher::new();
         while let Some(block) = self.next_block()? {
             hasher.update(&block);
             tokio::task::consume_budget().await;

@@ -311,7 +311,7 @@ impl Way<'_> {
         // The client compares the hash before the download.
         let expected = package.layer.expected;
         let zh = PackageHash::of_zip(&expected.digest);
-        self.locked(version, &Vec::from_iter(zh), true)?;
+        self.locked(version, &[zh], true)?;
         self.step = "package";
         reach(&repo.blob(expected), of_store(Code::PackageMissing)).await?;
         self.good(format!("{} bytes", expected.size));
@@ -377,7 +377,7 @@ impl Way<'_> {
         let mut hashes = Vec::new();
         for package in &complete.packages {
             reach(&package.location, of_source(Code::PackageMissing)).await?;
-            hashes.extend(package.zh());
+            hashes.push(package.zh());
         }
         self.good(source.place(provider).to_string());
         self.locked(version, &hashes, false)

@@ -117,11 +117,11 @@ impl<B: PackageBlob> PackageInstallation<B> {
         let zh = self.download.package.zh();
         // Clients of a network mirror hash zips only.
         let directory = h1.clone().filter(|_| !self.place.is_in_site());
-        let all = [zip, directory, zh.clone()].into_iter().flatten();
+        let all = [zip, directory, Some(zh.clone())].into_iter().flatten();
         InstalledPackage {
             size: self.download.package.expected.size,
             hashes: all.collect::<BTreeSet<_>>().into_iter().collect(),
-            zh,
+            zh: Some(zh),
             h1,
             ..self.place.installed(transfer)
         }
@@ -150,7 +150,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
     fn refuse_unlocked(&self, hashes: Option<&Hashes>) -> Result<(), Problem> {
         let own = hashes.map(|hashes| [hashes.zip.clone(), hashes.directory.clone()]);
         let zh = self.download.package.zh();
-        let mut own = zh.into_iter().chain(own.into_iter().flatten());
+        let mut own = std::iter::once(zh).chain(own.into_iter().flatten());
         if self.locked.is_empty() || own.any(|hash| self.locked.contains(&hash)) {
             return Ok(());
         }

@@ -92,7 +92,7 @@ async fn hashes<B: PackageBlob>(
     download: &Download<B>,
     wants_h1: bool,
 ) -> Result<Vec<PackageHash>, Problem> {
-    let mut hashes = Vec::from_iter(download.package.zh());
+    let mut hashes = vec![download.package.zh()];
     match wants_h1 {
         true => hashes.push(download.inspected().await?.hashes.directory),
         false => download.to(|_| Ok(())).await?,

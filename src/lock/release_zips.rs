@@ -37,9 +37,9 @@ impl ReleaseZips {
     pub(super) fn of<L>(release: &Verified<Release<L>>, voucher: Voucher) -> Self {
         let subject = ReleaseId::of(release);
         let packages = release.packages.iter();
-        let platform_of = |one: &Package<L>| Some((one.zh()?, one.platform.clone()));
+        let platform_of = |one: &Package<L>| (one.zh(), one.platform.clone());
         let mut zips = Self {
-            own: packages.clone().filter_map(platform_of).collect(),
+            own: packages.clone().map(platform_of).collect(),
             packages: packages
                 .map(|one| (one.platform.clone(), one.expected.digest))
                 .collect(),
@@ -50,9 +50,9 @@ impl ReleaseZips {
             let hash = PackageHash::of_zip(&digest);
             // A manifest may be the same in every release.
             if let Some(platform) = subject.platform_of(name) {
-                zips.own.extend(hash.clone().map(|hash| (hash, platform)));
+                zips.own.insert((hash.clone(), platform));
             }
-            zips.listed.extend(hash);
+            zips.listed.insert(hash);
         }
         zips
     }
@@ -75,9 +75,8 @@ impl ReleaseZips {
         if lost.is_empty() || !(is_exchanged || is_disjoint) {
             return Ok(());
         }
-        let is_new = |(_, digest): &&(Platform, Digest)| {
-            PackageHash::of_zip(digest).is_none_or(|zh| !zips.contains(&zh))
-        };
+        let is_new =
+            |(_, digest): &&(Platform, Digest)| !zips.contains(&PackageHash::of_zip(digest));
         match (self.voucher, self.packages.iter().find(is_new)) {
             (Voucher::Signed, _) => Err(Problem::OtherRelease {
                 locked: lost,

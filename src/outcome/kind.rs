@@ -45,11 +45,7 @@ impl Kind {
             Error::Mismatch(one) => Self::new("wrong-hash", &[one.expected], &[one.received]),
             Error::NotLocked {
                 expected, received, ..
-            } => Self::new(
-                "wrong-hash",
-                expected,
-                PackageHash::of_zip(received).as_slice(),
-            ),
+            } => Self::new("wrong-hash", expected, &[PackageHash::of_zip(received)]),
             Error::NotAttested { .. } => Self::only("not-attested"),
             Error::Denied { why } => Self::new("denied", &[""; 0], &[why]),
             Error::Refused(refused) => match &refused.reason {

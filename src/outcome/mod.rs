@@ -76,7 +76,7 @@ impl Published {
             platform: package.platform.clone(),
             status,
             size: Some(package.expected.size),
-            zh: package.zh(),
+            zh: Some(package.zh()),
         });
         Self {
             provider: release.provider.clone(),
@@ -192,7 +192,7 @@ impl PublishedPackage {
                 platform,
                 status: Transfer::Present,
                 size: expected.map(|expected| expected.size),
-                zh: expected.and_then(|expected| PackageHash::of_zip(&expected.digest)),
+                zh: expected.map(|expected| PackageHash::of_zip(&expected.digest)),
             }
         });
         packages.collect()

@@ -33,10 +33,7 @@ impl fmt::Display for Occupant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Form(form) => form.fmt(f),
-            Self::Zip(digest) => match PackageHash::of_zip(digest) {
-                Some(zh) => zh.fmt(f),
-                None => digest.fmt(f),
-            },
+            Self::Zip(digest) => PackageHash::of_zip(digest).fmt(f),
             Self::Directory(h1) => h1.fmt(f),
             Self::Exposed { path, exposure } => {
                 let path = printable_path(path);

@@ -21,7 +21,7 @@ pub(super) async fn changes<B>(
     let mut changes = Vec::new();
     for package in &release.packages {
         let from = stored.remove(&package.platform);
-        let to = package.zh();
+        let to = Some(package.zh());
         if from != to {
             changes.push(PlatformChange {
                 platform: package.platform.clone(),
@@ -48,9 +48,9 @@ async fn stored_zips<B>(
     let raw = to.manifest(At::Tag(&publication.index.tag)).await.ok()??;
     let index = Index::read(&raw).ok()?;
     let packages = to.packages(&index.platforms().ok()?).await.ok()?;
-    let zips = packages.into_iter().filter_map(|package| {
-        let zh = PackageHash::of_zip(&package.layer.expected.digest)?;
-        Some((package.platform, zh))
+    let zips = packages.into_iter().map(|package| {
+        let zh = PackageHash::of_zip(&package.layer.expected.digest);
+        (package.platform, zh)
     });
     Some(zips.collect())
 }

@@ -30,7 +30,7 @@ use super::path::{File, Route, Target, What};
 use super::settings::{AccessFiles, TlsFiles};
 use super::watched_files::{Reader, WatchedFiles, lines};
 use crate::address::{ProviderAddr, ProviderPattern};
-use crate::digest::{Algorithm, Digest, Hasher};
+use crate::digest::Digest;
 use crate::error::{printable, printable_path};
 
 /// The log warns of a certificate that expires within this time. Programs that renew certificates of 90 days do so earlier.
@@ -257,7 +257,6 @@ impl ClientToken {
             let mut words = text.split_whitespace();
             let name = printable(words.next().unwrap_or_default());
             let digest = words.next().and_then(|text| text.parse::<Digest>().ok());
-            let digest = digest.filter(|digest| digest.algorithm() == Algorithm::Sha256);
             let digest = digest.ok_or(FileError::Token { line })?;
             let patterns = words.map(str::parse).collect::<Result<_, _>>();
             let patterns = patterns.map_err(|source| FileError::Pattern { line, source })?;
@@ -277,9 +276,7 @@ impl ClientToken {
     /// Finds the token of an `Authorization` header. Every token is compared, in constant time.
     pub(super) fn find<'t>(tokens: &'t [Self], header: &str) -> Option<&'t Self> {
         let secret = secret(header).filter(|secret| secret.len() <= LONGEST)?;
-        let mut hasher = Hasher::new(Algorithm::Sha256);
-        hasher.update(secret.as_bytes());
-        let given = hasher.finish();
+        let given = Digest::of(secret.as_bytes());
         let mut found = None;
         for token in tokens {
             let is_same = token.digest.hex().as_bytes().ct_eq(given.hex().as_bytes());

@@ -245,7 +245,7 @@ pub(super) fn archives(
 
 /// The hashes that both protocols list of a package, made of its digest.
 fn hashes(package: &Package<StoreBlob>) -> Vec<String> {
-    package.zh().iter().map(ToString::to_string).collect()
+    vec![package.zh().to_string()]
 }
 
 /// The file names of the checksum document and of its signature in the provider registry.

@@ -9,7 +9,7 @@ use reqwest::header::ETAG;
 use super::error::Error;
 use super::location::RemoteMetadata;
 use crate::blob::MOST_RESUMPTIONS;
-use crate::digest::{Algorithm, Hasher};
+use crate::digest::Hasher;
 use crate::disk::temp_file::{TempFile, TempFileWriter};
 use crate::http::{LEAST_FLOW, Retry, Transient};
 use crate::release::Expected;
@@ -29,7 +29,7 @@ impl<'a> PackageDownload<'a> {
         Ok(Self {
             metadata,
             file: TempFileWriter::new()?,
-            hasher: Hasher::new(Algorithm::Sha256),
+            hasher: Hasher::new(),
             size: 0,
             etag: None,
         })
@@ -89,7 +89,7 @@ impl<'a> PackageDownload<'a> {
     fn start_over(&mut self) -> Result<(), Error> {
         if self.size > 0 {
             self.file.clear()?;
-            self.hasher = Hasher::new(Algorithm::Sha256);
+            self.hasher = Hasher::new();
             self.size = 0;
         }
         Ok(())

@@ -144,7 +144,7 @@ impl RemoteMetadata {
     ) -> Result<(), Error> {
         let zh = PackageHash::of_zip(digest);
         let hashes = &self.hashes;
-        if hashes.is_empty() || zh.as_ref().is_some_and(|zh| hashes.contains(zh)) {
+        if hashes.is_empty() || hashes.contains(&zh) {
             return Ok(());
         }
         let h1 = h1(file, permit).await.map_err(|source| Error::Archive {
@@ -155,9 +155,8 @@ impl RemoteMetadata {
         if hashes.contains(&h1) {
             return Ok(());
         }
-        let received: Vec<_> = zh.into_iter().chain([h1]).collect();
         let expected = printable(&listed(hashes, FEW));
-        let other = Contradiction::new("hash", expected, &listed(&received, FEW));
+        let other = Contradiction::new("hash", expected, &listed(&[zh, h1], FEW));
         Err(other.of(self.what(), self.url.clone()))
     }
 }

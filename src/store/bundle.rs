@@ -132,7 +132,7 @@ impl Bundle {
             // A package that is there is not left out, whatever the list says.
             let members = inner.scan()?;
             let is_there = |key| members.contains_key(&key);
-            let omitted = |digest: &Digest| !digest.sha256().is_some_and(is_there);
+            let omitted = |digest: &Digest| !is_there(digest.sha256());
             inner.omitted.retain(omitted);
             inner.members = OnceCell::new_with(Some(Ok(members)));
         }
@@ -210,7 +210,7 @@ impl Bundle {
 
     async fn find(&self, digest: &Digest) -> Result<Option<(&Part, u64, u64)>, Error> {
         let members = self.members().await?;
-        let found = digest.sha256().and_then(|key| members.get(&key));
+        let found = members.get(&digest.sha256());
         Ok(found.and_then(|(part, at, size)| Some((self.0.parts.get(*part)?, *at, *size))))
     }
 
@@ -246,7 +246,7 @@ impl BlobSource for BundleBlob {
                 false => blob::Error::Missing.into(),
             });
         };
-        locked(&self.bundle.0.read).extend(digest.sha256());
+        locked(&self.bundle.0.read).insert(digest.sha256());
         let blocks = Blocks::open(&part.path, at + from)?;
         Ok(Body::of_file(blocks.up_to(stored.saturating_sub(from))))
     }

@@ -26,7 +26,7 @@ pub use self::writers::LayoutLock;
 use self::writers::Writers;
 use super::{Error, PutError, StoreBlob};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, proven};
-use crate::digest::{Algorithm, Digest};
+use crate::digest::Digest;
 use crate::disk::{self, Staged};
 use crate::event::Transfer;
 use crate::oci::{self, Descriptor, Part, RawManifest, Refusal, Repository, Tag};
@@ -34,6 +34,9 @@ use crate::release::Expected;
 
 /// The name of the lock file of a layout, which stays in its directory.
 const LOCK: &str = ".tfoci.lock";
+
+/// The directory of the blobs in a layout.
+const BLOBS: &str = "blobs/sha256";
 
 /// A directory of layouts, or one layout.
 #[derive(Clone, Debug)]
@@ -67,10 +70,7 @@ impl Layout {
     }
 
     fn blob_path(&self, repository: &Repository, digest: &Digest) -> PathBuf {
-        self.directory(repository)
-            .join("blobs")
-            .join(digest.algorithm().as_str())
-            .join(digest.hex())
+        self.directory(repository).join(BLOBS).join(digest.hex())
     }
 
     /// Hard-links a blob from another file, or from another repository of this layout, if that copy is undamaged.
@@ -109,14 +109,13 @@ impl Layout {
 
     /// Refuses to write into a repository that a symbolic link leads out of the store. A stranger's link could otherwise have files written and
     /// removed elsewhere. A link that is made between this check and the write is not noticed.
-    fn refuse_links(&self, repository: &Repository, algorithm: Algorithm) -> Result<(), Error> {
-        let blobs = Path::new("blobs").join(algorithm.as_str());
-        let below = Path::new(repository.as_str()).join(blobs);
+    fn refuse_links(&self, repository: &Repository) -> Result<(), Error> {
+        let below = Path::new(repository.as_str()).join(BLOBS);
         Ok(disk::refuse_links(&self.root, &below)?)
     }
 
     fn create_parent(&self, repository: &Repository, digest: &Digest) -> Result<PathBuf, Error> {
-        self.refuse_links(repository, digest.algorithm())?;
+        self.refuse_links(repository)?;
         let path = self.blob_path(repository, digest);
         if let Some(directory) = path.parent() {
             disk::create_directory(directory)?;
@@ -237,8 +236,8 @@ impl Layout {
     }
 
     fn remove_unused(&self, repository: &Repository, used: &HashSet<String>) -> Result<(), Error> {
-        self.refuse_links(repository, Algorithm::Sha256)?;
-        let directory = self.directory(repository).join("blobs").join("sha256");
+        self.refuse_links(repository)?;
+        let directory = self.directory(repository).join(BLOBS);
         for name in disk::names(&directory)? {
             if !used.contains(&format!("sha256:{name}")) {
                 disk::remove(&directory.join(name))?;
@@ -250,6 +249,6 @@ impl Layout {
 
 async fn matches_digest(path: &Path, expected: &Expected) -> Result<bool, Error> {
     let blocks = disk::Blocks::open_unlinked(path, 0)?;
-    let digest = blocks.digest_in_task(expected.digest.algorithm());
+    let digest = blocks.digest_in_task();
     Ok(digest.await? == expected.digest)
 }

@@ -79,8 +79,9 @@ def good_layer_platform(it):
     it.tag(it.index(it.entry(body=it.manifest(layers=[layer]))))
 
 
-@layout("§11", installs())
-def good_sha512_manifest(it):
+@layout("§11", installs("entry-digest-malformed"))
+def entry_digest_sha512(it):
+    """tfoci reads SHA-256 only."""
     manifest = it.blob(MANIFEST, it.manifest(), "sha512")
     it.tag(it.index(it.entry(digest=manifest["digest"])))
 

@@ -192,7 +192,7 @@ def entry_digest_malformed(it):
     it.tag(it.index(it.entry(digest="d41d8cd98f00b204e9800998ecf8427e")))
 
 
-@layout("§11", refused("panic: md5 not available", "entry-digest-unsupported"))
+@layout("§11", refused("panic: md5 not available", "entry-digest-malformed"))
 def entry_digest_md5(it):
     """Clients crash."""
     it.tag(it.index(it.entry(digest="md5:d41d8cd98f00b204e9800998ecf8427e")))
@@ -278,7 +278,7 @@ def layer_ambiguous(it):
     with_manifest(it, it.manifest(layers=[it.layer(), it.layer("linux_other")]))
 
 
-@layout("26", refused("unsupported digest algorithm", "layer-digest-unsupported"))
+@layout("26", refused("unsupported digest algorithm", "layer-digest-malformed"))
 def layer_digest_sha512(it):
     with_manifest(it, it.manifest(layers=[it.blob("archive/zip", package(), "sha512")]))
 
@@ -289,7 +289,7 @@ def layer_digest_malformed(it):
     with_manifest(it, it.manifest(layers=[{**layer, "digest": layer["digest"].upper().replace("SHA256", "sha256")}]))
 
 
-@layout("26", refused("invalid digest", "layer-digest-unsupported"))
+@layout("26", refused("invalid digest", "layer-digest-malformed"))
 def layer_digest_md5(it):
     with_manifest(it, it.manifest(layers=[it.layer(digest="md5:d41d8cd98f00b204e9800998ecf8427e")]))
 

@@ -1,6 +1,5 @@
 //! The codes of refusals in `testdata/layouts/EXPECTED.tsv`: `PART-DEFECT`.
 
-use tfoci::digest;
 use tfoci::oci::reference::Ignored;
 use tfoci::oci::{DescriptorError, Part, Refusal};
 use tfoci::outcome::Problem;
@@ -66,7 +65,6 @@ pub fn of_refusal(refusal: &Refusal) -> String {
 
 fn of_descriptor(error: &DescriptorError) -> &'static str {
     match error {
-        DescriptorError::Digest(digest::Error::UnknownAlgorithm { .. }) => "digest-unsupported",
         DescriptorError::Digest(_) => "digest-malformed",
         DescriptorError::Size { .. } => "size-malformed",
         DescriptorError::Large { .. } => "size-too-large",
@@ -87,7 +85,6 @@ fn of_wrong(what: Part, member: &str, received: &str) -> String {
         (_, "layers", "none") => "layer-missing",
         (_, "layers", "several") => "layer-ambiguous",
         (_, "layers", _) => "layer-media-type-wrong",
-        (_, "digest", _) => "layer-digest-unsupported",
         (_, "platform", _) => "layer-platform-wrong",
         (_, "mediaType", "") => return of_part(what, "media-type-missing"),
         (_, "mediaType", _) => return of_part(what, "media-type-wrong"),

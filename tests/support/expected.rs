@@ -20,9 +20,9 @@ impl Line {
     }
 
     /// Whether tfoci accepts the layout: it accepts what clients accept, except duplicate members, which readers interpret in different
-    /// ways.
+    /// ways, and digests other than SHA-256.
     pub fn is_accepted(&self) -> bool {
-        self.outcome == "ok" && !self.reason.ends_with("-member-repeated")
+        self.outcome == "ok" && self.reason == "-"
     }
 
     /// The layout as a store address.

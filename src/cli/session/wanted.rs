@@ -304,8 +304,7 @@ fn any(provider: ProviderAddr) -> Selection {
 /// The text before the digest, and the digest.
 fn split_digest(text: &str) -> Option<(&str, &str)> {
     let (name, digest) = text.rsplit_once('@')?;
-    let is_digest = digest.starts_with("sha256:") || digest.starts_with("sha512:");
-    is_digest.then_some((name, digest))
+    digest.starts_with("sha256:").then_some((name, digest))
 }
 
 /// The repository and the tag. The colon before a port is followed by a `/`.

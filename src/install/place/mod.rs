@@ -162,8 +162,7 @@ impl PackagePlace {
             return Err(disk::Error::special(path).into());
         }
         let expected = package.expected.digest;
-        let received =
-            disk::Blocks::of(directory.read(name)?, path, 0)?.digest(expected.algorithm())?;
+        let received = disk::Blocks::of(directory.read(name)?, path, 0)?.digest()?;
         let other = match (received == expected, exposure(&found)) {
             (false, _) => Occupant::Zip(received),
             (true, None) => {
@@ -197,7 +196,7 @@ impl PackagePlace {
         let Some(link) = fits.then(|| Staged::link(from, &hidden)).flatten() else {
             return Ok(None);
         };
-        let received = disk::Blocks::open(link.path(), 0)?.digest(expected.digest.algorithm())?;
+        let received = disk::Blocks::open(link.path(), 0)?.digest()?;
         if received != expected.digest {
             // The download that follows reports the damage.
             return Ok(None);

@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 
 use super::{Contents, Key, LARGEST_LIST, tar};
 use crate::blob::{BlobSource, proven};
-use crate::digest::{Algorithm, Digest};
+use crate::digest::Digest;
 use crate::disk::{self, Blocks, temp_file};
 use crate::event::Transfer;
 use crate::oci::tags::{self, MOST_TAGS};
@@ -97,13 +97,15 @@ impl Member {
 /// The SHA-256 of a blob.
 ///
 /// # Errors
-/// A bundle can have no blob of this digest or size.
+/// A bundle can have no blob of this size.
 pub fn key_of(blob: Expected) -> Result<Key, Error> {
     let Expected { digest, size } = blob;
-    let key = digest.sha256().filter(|_| size <= tar::LARGEST);
+    if size <= tar::LARGEST {
+        return Ok(digest.sha256());
+    }
     let received = format!("{digest} of {size} bytes");
-    let fault = || fault(None, "", "SHA-256, and less than 8 GiB", &received);
-    key.ok_or_else(|| Error::Unwritable(fault()))
+    let fault = fault(None, "", "less than 8 GiB", &received);
+    Err(Error::Unwritable(fault))
 }
 
 /// What is wrong with a bundle, and where.
@@ -190,7 +192,7 @@ impl Writing {
             return Ok(false);
         }
         let blocks = Blocks::open_unlinked(&self.part, at + tar::BLOCK)?.up_to(size);
-        Ok(blocks.digest_in_task(Algorithm::Sha256).await? == Digest::from_sha256(key))
+        Ok(blocks.digest_in_task().await? == Digest::from_sha256(key))
     }
 
     /// Ends the file. Returns its digest; `None` for the standard output.
@@ -205,7 +207,7 @@ impl Writing {
         let synced = self.file.sync_data();
         synced.map_err(|source| disk::Error::at("sync", &self.part, source))?;
         let blocks = Blocks::open_unlinked(&self.part, 0)?;
-        Ok(Some(blocks.digest_in_task(Algorithm::Sha256).await?))
+        Ok(Some(blocks.digest_in_task().await?))
     }
 
     /// Renames the file, and writes `FILE.sha256`. All parts of a set are complete by then, so that an interrupted run shows none of them.

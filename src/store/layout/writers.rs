@@ -12,7 +12,7 @@ use tokio::sync::{OwnedMutexGuard, oneshot};
 
 use super::index::create_marker;
 use super::{LOCK, Layout};
-use crate::digest::{Algorithm, Digest};
+use crate::digest::Digest;
 use crate::disk::{self, staged};
 use crate::event::Reporter;
 use crate::jobs::locked;
@@ -81,7 +81,7 @@ impl Layout {
         repository: &Repository,
         reporter: &dyn Reporter,
     ) -> Result<disk::Lock, Error> {
-        self.refuse_links(repository, Algorithm::Sha256)?;
+        self.refuse_links(repository)?;
         let directory = self.directory(repository);
         disk::create_durable_directory(&directory)?;
         let lock = disk::Lock::acquire(directory.join(LOCK), reporter).await?;
