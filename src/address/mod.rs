@@ -8,8 +8,6 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use crate::version::Version;
-
 pub use error::Error;
 pub use host_port::HostPort;
 pub use hostname::{DEFAULT_HOST, Hostname};
@@ -31,9 +29,6 @@ const TAKEN_OVER: &str = "hashicorp";
 /// Prefixes that clients refuse in a type, because they are redundant.
 const REDUNDANT_PREFIXES: [&str; 2] = ["terraform-", "opentofu-"];
 
-/// The namespace that Terraform 0.12 and earlier gave to every provider.
-const LEGACY_NAMESPACE: &str = "-";
-
 /// The address of a provider: host, namespace and type, each in its normal form.
 ///
 /// Sorted as in lock files: by host in punycode, then namespace, then type.
@@ -48,29 +43,17 @@ impl ProviderAddr {
     /// Creates an address, and normalises namespace and type.
     ///
     /// # Errors
-    /// The namespace or type is invalid, or the provider is legacy or built in and cannot be installed.
+    /// The namespace or type is invalid, or the provider is built in and cannot be installed.
     pub fn new(hostname: Hostname, namespace: &str, type_name: &str) -> Result<Self, Error> {
-        if namespace == LEGACY_NAMESPACE {
-            return Err(Error::Legacy {
-                type_name: type_name.to_owned(),
-            });
-        }
         let namespace =
             name::normalize_namespace(namespace, &hostname).ok_or_else(|| Error::Namespace {
                 name: namespace.to_owned(),
             })?;
-        let type_name = name::normalize(type_name).ok_or_else(|| Error::Type {
+        let is_redundant = |name: &str| REDUNDANT_PREFIXES.iter().any(|one| name.starts_with(one));
+        let normal = name::normalize(type_name).filter(|name| !is_redundant(name));
+        let type_name = normal.ok_or_else(|| Error::Type {
             name: type_name.to_owned(),
         })?;
-        for prefix in REDUNDANT_PREFIXES {
-            if let Some(rest) = type_name.strip_prefix(prefix) {
-                return Err(Error::RedundantPrefix {
-                    prefix,
-                    expected: after_prefix(rest).to_owned(),
-                    name: type_name,
-                });
-            }
-        }
         let address = Self {
             hostname,
             namespace,
@@ -90,16 +73,6 @@ impl ProviderAddr {
     /// The text is not an address. One segment is refused: clients complete it with `hashicorp` and their own host, and users who copy
     /// packages should see the complete address.
     pub fn parse(text: &str, default_host: &Hostname) -> Result<Self, Error> {
-        if let Some((name, version)) = text.rsplit_once(':')
-            && let version = version.strip_prefix('v').unwrap_or(version)
-            && name.contains('/')
-            && version.parse::<Version>().is_ok()
-        {
-            return Err(Error::ColonVersion {
-                text: text.to_owned(),
-                expected: format!("{name}@{version}"),
-            });
-        }
         match text.split_once('/') {
             Some((namespace, type_name)) if !type_name.contains('/') => {
                 Self::new(default_host.clone(), namespace, type_name)
@@ -126,9 +99,6 @@ impl ProviderAddr {
             [hostname, namespace, type_name] => {
                 Self::new(read_host(hostname)?, namespace, type_name)
             }
-            [type_name] if !type_name.is_empty() => Err(Error::TypeAlone {
-                type_name: (*type_name).to_owned(),
-            }),
             _ => Err(Error::Segments {
                 text: text.to_owned(),
             }),
@@ -199,11 +169,6 @@ impl ProviderAddr {
             })
         }
     }
-}
-
-/// The type in the name of a source repository, without a redundant prefix.
-fn after_prefix(rest: &str) -> &str {
-    rest.strip_prefix("provider-").unwrap_or(rest)
 }
 
 impl fmt::Display for ProviderAddr {

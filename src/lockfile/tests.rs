@@ -198,7 +198,7 @@ fn each_refusal_of_a_block_has_its_own_message() {
         ),
         (
             "\nprovider acme {}",
-            "`acme` is a type without a namespace\n  expected NAMESPACE/acme\n  at line 2",
+            "`acme` is not a provider address\n  expected HOSTNAME/NAMESPACE/TYPE\n  at line 2",
         ),
         (
             "\nprovider \"acme/demo\" {}",
@@ -210,7 +210,7 @@ fn each_refusal_of_a_block_has_its_own_message() {
         ),
         (
             "\nprovider \"registry.terraform.io/-/demo\" {}",
-            "`-/demo` is a legacy address\n  expected the namespace that the provider has today\n  at line 2",
+            "`-` is not a namespace\n  expected letters, digits and single inner dashes, at most 255 bytes\n  at line 2",
         ),
         (
             "\nprovider \"terraform.io/builtin/terraform\" {}",
