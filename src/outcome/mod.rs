@@ -6,7 +6,6 @@ mod failure;
 mod form;
 mod hint;
 mod kind;
-mod occupant;
 mod problem;
 pub mod spelling;
 
@@ -26,7 +25,6 @@ use crate::version::Version;
 pub use failure::{Failure, Side};
 pub use form::Form;
 pub use kind::Kind;
-pub use occupant::Occupant;
 pub use problem::{Problem, held};
 
 /// A published provider version.

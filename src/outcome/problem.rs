@@ -2,7 +2,6 @@
 
 use std::time::SystemTime;
 
-use super::Occupant;
 use crate::address::ProviderAddr;
 use crate::archive;
 use crate::authentication::Status;
@@ -198,11 +197,10 @@ pub enum Problem {
         size: u64,
         first: Digest,
     },
-    #[error("something else is at the path of the package\n  {}\n  expected {expected}\n  received {received}", printable_path(.path))]
+    #[error("something else is at the path of the package\n  {}\n  received {received}", printable_path(.path))]
     Occupied {
         path: std::path::PathBuf,
-        expected: Box<Occupant>,
-        received: Box<Occupant>,
+        received: String,
     },
     #[error(transparent)]
     Spelling(#[from] super::spelling::Error),

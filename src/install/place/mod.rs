@@ -16,7 +16,7 @@ use super::{
 };
 use crate::disk::Directory;
 use crate::disk::exposed::{exposed, exposure};
-use crate::outcome::Occupant;
+use crate::error::printable_path;
 
 /// The path of a package, and its path in the other form.
 #[derive(Clone, Debug)]
@@ -133,16 +133,15 @@ impl PackagePlace {
 
     pub(super) fn refuse_other_form(&self) -> Result<(), Problem> {
         let (other, received) = match self.form {
-            Form::Packed => (&self.unpacked, Form::Unpacked),
-            Form::Unpacked => (&self.packed, Form::Packed),
+            Form::Packed => (&self.unpacked, "a directory"),
+            Form::Unpacked => (&self.packed, "a zip"),
         };
         if self.is_in_site() {
             return Ok(());
         }
-        let (expected, received) = (Occupant::Form(self.form), Occupant::Form(received));
         match other.find()? {
             None => Ok(()),
-            Some(_) => Err(occupied(&other.path, expected, received)),
+            Some(_) => Err(occupied(&other.path, received)),
         }
     }
 
@@ -164,19 +163,16 @@ impl PackagePlace {
         let expected = package.expected.digest;
         let received = disk::Blocks::of(directory.read(name)?, path, 0)?.digest()?;
         let other = match (received == expected, exposure(&found)) {
-            (false, _) => Occupant::Zip(received),
+            (false, _) => PackageHash::of_zip(&received).to_string(),
             (true, None) => {
                 let zip = directory.read(name)?;
                 return package_hashes(zip, &self.type_name, &package.file_name).map(Some);
             }
-            (true, Some(exposure)) => Occupant::Exposed {
-                path: path.clone(),
-                exposure,
-            },
+            (true, Some(exposure)) => same_but(path, exposure),
         };
         match self.is_in_site() {
             true => Ok(None),
-            false => Err(occupied(path, Occupant::Zip(expected), other)),
+            false => Err(occupied(path, other)),
         }
     }
 
@@ -243,7 +239,7 @@ impl PackagePlace {
         let path = &self.unpacked.path;
         let accept = |found: &PackageHash| match found == h1 {
             true => Ok(()),
-            false => Err(self.occupied(h1, Occupant::Directory(found.clone()))),
+            false => Err(occupied(path, found)),
         };
         let (made, _) = project.copy(path, true, &accept)?;
         Ok(match transfer {
@@ -294,31 +290,27 @@ impl PackagePlace {
         let path = &self.unpacked.path;
         let there = disk::directory_h1(path, &Limits::default());
         let received = match there {
-            Err(error) => Occupant::Unreadable(error),
-            Ok(there) if there != *h1 => Occupant::Directory(there),
+            Err(error) => error.to_string(),
+            Ok(there) if there != *h1 => there.to_string(),
             Ok(_) => match exposed(path).map_err(|error| disk::Error::at_use(path, error))? {
                 None => return Ok(()),
-                Some((path, exposure)) => Occupant::Exposed { path, exposure },
+                Some((path, exposure)) => same_but(&path, exposure),
             },
         };
-        Err(self.occupied(h1, received))
-    }
-
-    fn occupied(&self, h1: &PackageHash, received: Occupant) -> Problem {
-        occupied(
-            &self.unpacked.path,
-            Occupant::Directory(h1.clone()),
-            received,
-        )
+        Err(occupied(path, received))
     }
 }
 
-fn occupied(path: &Path, expected: Occupant, received: Occupant) -> Problem {
+fn occupied(path: &Path, received: impl ToString) -> Problem {
     Problem::Occupied {
         path: path.to_owned(),
-        expected: Box::new(expected),
-        received: Box::new(received),
+        received: received.to_string(),
     }
+}
+
+/// The package itself, of which another user may change this file or directory.
+fn same_but(path: &Path, exposure: &str) -> String {
+    format!("the same, but `{}` is {exposure}", printable_path(path))
 }
 
 /// A file or directory in a mirror: its parent directories and its name.
