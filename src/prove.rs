@@ -1,6 +1,6 @@
 //! Runs [`crate::trust`] so that a costly verification does not block other work.
 //!
-//! Keys and signatures are untrusted input, and their verification cannot be interrupted. Unless it is small, it runs in a thread of its own and has
+//! Keys and signatures are untrusted input, and their verification cannot be interrupted. It runs in a thread of its own and has
 //! a time limit: a hostile provider does not delay other providers, and an aborted run does not wait for it.
 
 use std::cmp::Ordering;
@@ -18,15 +18,11 @@ use crate::trust::{self, Deadline, Error, KeyDescription, Rule, Verified};
 /// The time limit for verifying one release. An honest release takes milliseconds.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The most bytes of keys that are verified on the current thread, since each thread takes memory. So many hold few signatures: the most hostile ones
-/// take a second.
-const LARGEST_AT_ONCE: usize = 8 << 10;
-
 /// The number of concurrent verifications. Several, so that a hostile provider does not delay the others; few, because each thread uses
 /// memory.
 static PROOFS: Semaphore = Semaphore::const_new(4);
 
-/// Verifies a release against a rule, as [`trust::verify`] does, in a thread of its own unless the keys are few.
+/// Verifies a release against a rule, as [`trust::verify`] does, in a thread of its own.
 ///
 /// # Errors
 /// As [`trust::verify`], and [`Error::Costly`] if verification takes too long.
@@ -37,12 +33,6 @@ pub async fn prove<L: Send + 'static>(
 ) -> Result<Verified<Release<L>>, Error> {
     if release.signatures.is_empty() {
         return trust::verify(release, rule, now);
-    }
-    let keys = release.keys.iter().chain(&rule.keys);
-    if keys.map(|ring| ring.bytes.len()).sum::<usize>() <= LARGEST_AT_ONCE {
-        let at_once = || trust::verify_within(release, rule, now, &Deadline::default());
-        // A panic of the OpenPGP library on a malformed key must not abort the run.
-        return catch_unwind(AssertUnwindSafe(at_once)).unwrap_or(Err(Error::Costly));
     }
     // The semaphore is never closed. The time limit does not include waiting for a permit.
     let _permit = PROOFS.acquire().await;

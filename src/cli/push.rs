@@ -94,9 +94,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let request = request(&arguments, session)?;
     if arguments.require_pinned && !request.rule.pinned() {
         let subject = Subject::provider(&request.provider);
-        let allows_unsigned = request.rule.allows_unsigned();
-        let problem = Problem::NoPin { allows_unsigned };
-        return Err(problem.of(subject, Side::Here).into());
+        return Err(Problem::NoPin.of(subject, Side::Here).into());
     }
     let options = options(&arguments, session, &request.rule)?;
     name_host(&arguments.provider, &request.provider, session);

@@ -27,7 +27,7 @@ use serde::de::{self, Deserialize, Deserializer};
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
 use crate::date::days;
-use crate::error::{Hint, OneLine};
+use crate::error::{Hint, flat};
 use crate::platform::{Platform, Platforms};
 use crate::toml;
 
@@ -107,7 +107,7 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Parsed<T> {
         let parsed = String::deserialize(deserializer)?.parse();
         parsed
             .map(Self)
-            .map_err(|error| de::Error::custom(OneLine(&error)))
+            .map_err(|error| de::Error::custom(flat(&error)))
     }
 }
 

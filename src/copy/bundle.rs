@@ -302,7 +302,7 @@ impl SecondPass {
             PutError::Store(error) => failed(error),
             PutError::Source(error) => {
                 let (store, to) = (version.from.place(), Some(Box::new(self.place.clone())));
-                let problem = Problem::Unread(Error::reading(what, expected.digest, error));
+                let problem = Problem::Store(Error::reading(what, expected.digest, error));
                 problem.of(subject.clone(), Side::From { store, to })
             }
         })?;

@@ -27,11 +27,6 @@ impl Error {
         }
     }
 
-    /// A read that failed.
-    pub(super) fn unread(error: store::Error) -> Self {
-        Self::in_read_store(Problem::Unread(error))
-    }
-
     /// A problem of the destination store.
     pub(super) fn in_destination(problem: impl Into<Problem>) -> Self {
         Self::To(problem.into())
@@ -55,7 +50,7 @@ impl From<publish::Error<store::Error>> for Error {
                 source,
             }) => Self::From {
                 platform: package.map(|package| package.platform),
-                problem: Problem::Unread(store::Error::reading(what, digest, source)),
+                problem: Problem::Store(store::Error::reading(what, digest, source)),
             },
         }
     }

@@ -105,7 +105,7 @@ impl Journey<'_> {
         let mut found = Found::default();
         if self.options.referrers != Referrers::None {
             let read = self.read_attached(index, is_new, &mut found).await;
-            read.map_err(Error::unread)?;
+            read.map_err(Error::in_read_store)?;
         }
         if !found.left.is_empty() {
             let left: Vec<String> = found.left.into_iter().collect();
@@ -296,7 +296,7 @@ impl Journey<'_> {
             let transfer = transfer.map_err(|error| match error {
                 PutError::Store(error) => Error::in_destination(error),
                 PutError::Source(error) => {
-                    Error::unread(store::Error::reading(Part::Blob, blob.digest, error))
+                    Error::in_read_store(store::Error::reading(Part::Blob, blob.digest, error))
                 }
             })?;
             if blob.digest == Digest::of(EMPTY_BYTES) {

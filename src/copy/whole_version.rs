@@ -38,11 +38,11 @@ impl WholeVersion {
         let stored = async {
             let artifact = artifact(from, version, &tag).await?;
             let index = ContentGraph::read(&from.repo, artifact.raw.clone()).await;
-            Ok::<_, Error>((artifact, index.map_err(Error::unread)?))
+            Ok::<_, Error>((artifact, index.map_err(Error::in_read_store)?))
         };
         let found = from.repo.evidence(&evidence_tag).map(Ok);
         let ((artifact, index), found) = future::try_join(stored, found).await?;
-        let packages = packages(&index, &artifact.index).map_err(Error::unread)?;
+        let packages = packages(&index, &artifact.index).map_err(Error::in_read_store)?;
         let manifests = packages.iter().map(|package| package.entry.digest.clone());
         let manifests = manifests.collect();
         let stored = (artifact, packages);
@@ -134,9 +134,10 @@ pub(super) async fn artifact(
 ) -> Result<Artifact, Error> {
     let raw = from.repo.manifest(At::Tag(tag)).await;
     let absent = || Problem::no_version(version);
-    let raw = raw.map_err(Error::unread)?;
+    let raw = raw.map_err(Error::in_read_store)?;
     let raw = raw.ok_or_else(|| Error::in_read_store(absent()))?;
-    let index = Index::read(&raw).map_err(|refusal| Error::unread(refusal.into()))?;
+    let index =
+        Index::read(&raw).map_err(|refusal| Error::in_read_store(store::Error::from(refusal)))?;
     match Problem::of_another(&index, &from.provider) {
         Some(problem) => Err(Error::in_read_store(problem)),
         None => Ok(Artifact {
@@ -152,7 +153,7 @@ pub(super) async fn evidence(
     raw: RawManifest,
 ) -> Result<ContentGraph<Expected>, Error> {
     let content = ContentGraph::read(&from.repo, tagged(raw, EVIDENCE)).await;
-    content.map_err(Error::unread)
+    content.map_err(Error::in_read_store)
 }
 
 /// A manifest as a tag will refer to it: with the digest that registries compute, and the artifact type that layouts record.

@@ -150,9 +150,7 @@ impl TrustOptions {
     ) -> Result<Rule, Problem> {
         let given = self.policy.rule_for(provider);
         if self.require_pinned && !given.as_ref().is_some_and(Rule::pinned) {
-            return Err(Problem::NoPin {
-                allows_unsigned: given.as_ref().is_some_and(Rule::allows_unsigned),
-            });
+            return Err(Problem::NoPin);
         }
         Ok(given.unwrap_or_else(otherwise))
     }

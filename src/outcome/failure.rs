@@ -115,7 +115,6 @@ impl Problem {
                         | store::Error::Incomplete { .. }
                         | store::Error::TooManyEntries { .. }
                 )
-                | Self::Unread(store::Error::Disk(_))
                 | Self::Occupied { .. }
                 | Self::Spelling(_)
                 | Self::CapitalLetters

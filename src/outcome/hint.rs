@@ -32,7 +32,7 @@ impl Hint for Problem {
             Self::Folder(error) => error.hint(),
             Self::Source(error) => error.hint(),
             Self::Package { source, .. } => source.hint(),
-            Self::Store(error) | Self::Unread(error) => error.hint(),
+            Self::Store(error) => error.hint(),
             Self::Unreadable(error) if error.is_about_access() => error.hint(),
             Self::Unreadable(_) | Self::NoEvidence => {
                 Some("`tfoci mirror --recheck` writes its evidence from the origin".to_owned())
@@ -83,9 +83,7 @@ fn own_hint(problem: &Problem) -> Option<&'static str> {
         Problem::NotInTarget { .. } => {
             "on the near side, `tfoci copy ADDR@VERSION... --from STORE --to bundle:FILE` writes them"
         }
-        Problem::NoPin {
-            allows_unsigned: false,
-        } => "pin its key in a trust file, as `tfoci help trust` shows",
+        Problem::NoPin => "pin its key in a trust file, as `tfoci help trust` shows",
         Problem::Unproven { .. } => {
             "`--rebuild-index` copies its packages and evidence, and leaves out the rest"
         }

@@ -207,21 +207,16 @@ pub enum Change {
     Updated,
     /// The version existed and needed no changes.
     Present,
-    /// Without `--dry-run`, the version would be copied.
-    #[serde(rename = "planned")]
-    WouldCopy,
-    /// Without `--dry-run`, the version would be updated.
-    #[serde(rename = "planned")]
-    WouldUpdate,
+    /// Without `--dry-run`, the version would be copied or updated.
+    Planned,
 }
 
 impl Change {
     /// The effect that a dry run reports instead.
     pub(crate) fn planned(self) -> Self {
         match self {
-            Self::Copied => Self::WouldCopy,
-            Self::Updated => Self::WouldUpdate,
-            same => same,
+            Self::Present => Self::Present,
+            _ => Self::Planned,
         }
     }
 }

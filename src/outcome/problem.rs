@@ -50,9 +50,6 @@ pub enum Problem {
         platform: Platform,
         source: Box<Problem>,
     },
-    /// A blob or manifest of the store that a copy reads is missing or damaged.
-    #[error(transparent)]
-    Unread(store::Error),
     /// A version has no package for any platform that clients know.
     #[error("the version has no package that clients can install")]
     NoPackages,
@@ -185,10 +182,7 @@ pub enum Problem {
     },
     /// `--require-pinned`, and no key is pinned for this provider.
     #[error("no key is pinned")]
-    NoPin {
-        /// Whether the user accepts the provider's releases without a signature, which is less than a pinned key.
-        allows_unsigned: bool,
-    },
+    NoPin,
     /// `--require-pinned`, and the version refers to blobs that no signature covers.
     #[error("the index refers to content that no signature covers\n  received {}", unproven(*.manifests, *.blobs, *.size, .first))]
     Unproven {
@@ -275,7 +269,7 @@ impl Problem {
     /// reached is not lost.
     pub(crate) fn is_loss(&self) -> bool {
         match self {
-            Self::Store(error) | Self::Unread(error) => match error {
+            Self::Store(error) => match error {
                 store::Error::Missing { .. } => true,
                 store::Error::Blob { source, .. } => source.is_damage(),
                 _ => false,
@@ -294,7 +288,7 @@ impl Problem {
             Self::Mapping(error) => error.category(),
             Self::Folder(error) => error.category(),
             Self::Source(error) => error.category(),
-            Self::Store(error) | Self::Unread(error) => error.category(),
+            Self::Store(error) => error.category(),
             Self::Blob(error) => error.category(),
             Self::Package { source, .. } => source.category(),
             Self::Disk(error) => error.category(),
@@ -315,7 +309,7 @@ impl Problem {
             | Self::UnknownPlatforms
             | Self::NotCanonical { .. } => Category::NotFound,
             Self::OtherLocked { .. } => Category::Differs,
-            Self::NoPin { .. } | Self::SameRepository => Category::Usage,
+            Self::NoPin | Self::SameRepository => Category::Usage,
             // The others are about bytes, evidence or hashes that are not the expected ones.
             _ => Category::Untrusted,
         }
@@ -340,6 +334,6 @@ mod tests {
         let unreachable = blob::Error::Http(http::Error::Url { url });
         assert!(!Problem::Store(read(unreachable)).is_loss());
         assert!(Problem::Unreadable(read(blob::Error::Missing)).is_loss());
-        assert!(Problem::Unread(store::Error::Missing { what, digest }).is_loss());
+        assert!(Problem::Store(store::Error::Missing { what, digest }).is_loss());
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn code_of_problem(problem: &Problem) -> Code {
         Problem::NoEvidence => Code::EvidenceMissing,
         Problem::Trust(trust::Error::Denied { .. }) => Code::Denied,
         Problem::Trust(trust::Error::NotAttested { .. }) => Code::NotAttested,
-        Problem::Store(error) | Problem::Unread(error) => code_of(error, Part::Package),
+        Problem::Store(error) => code_of(error, Part::Package),
         Problem::Unreadable(store::Error::Missing { .. }) => Code::EvidenceMissing,
         Problem::Archive { source, .. } => match source {
             archive::Error::NoExecutable { .. } => Code::NoExecutable,

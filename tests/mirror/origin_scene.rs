@@ -164,7 +164,7 @@ impl Told {
 
 /// Concurrent work is reported in any order. Its lines are sorted and moved to the front.
 fn in_order(text: &str) -> String {
-    let verbs = "Verified,Accepted,Copied,Present,Updated,Would copy,Pinned";
+    let verbs = "Verified,Accepted,Copied,Present,Updated,Would write,Pinned";
     let rank = |line: &str| {
         let begins = |verb| line.trim_start().starts_with(&format!("{verb} "));
         verbs.split(',').position(begins)

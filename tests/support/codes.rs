@@ -8,9 +8,7 @@ use tfoci::{blob, store};
 /// The code of a problem; `None` if the artifact is not the cause.
 pub fn of_problem(problem: &Problem) -> Option<String> {
     match problem {
-        Problem::Store(error) | Problem::Unread(error) | Problem::Unreadable(error) => {
-            of_store(error)
-        }
+        Problem::Store(error) | Problem::Unreadable(error) => of_store(error),
         Problem::Taken { source } => Some(of_refusal(source)),
         Problem::NoVersion { .. } => Some("tag-missing".to_owned()),
         Problem::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
-use tfoci::error::{OneLine, counted};
+use tfoci::error::{counted, flat};
 use tfoci::examine::TrustOptions;
 use tfoci::inventory::{StoredVersion, inventory};
 use tfoci::mirror::Locks;
@@ -54,9 +54,7 @@ impl From<StoredVersion> for Row {
             Ok(authentication) => (Some(authentication), None),
             Err(failure) => (None, Some(failure)),
         };
-        let problem = failure
-            .as_ref()
-            .map(|failure| OneLine(&*failure.problem).to_string());
+        let problem = failure.as_ref().map(|failure| flat(&*failure.problem));
         Self {
             version: stored.version,
             platforms: stored.platforms,

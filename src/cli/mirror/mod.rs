@@ -188,11 +188,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         pins: pinning.map(|file| pins(file, &arguments, &tasks, session)),
         unverified: AtomicUsize::new(0),
     };
-    for Task { provider, rule, .. } in unpinned {
-        let allows_unsigned = rule.allows_unsigned();
-        let problem = Problem::NoPin { allows_unsigned };
+    for Task { provider, .. } in unpinned {
         let subject = Subject::provider(&provider);
-        results.add(Err(problem.of(subject, Side::Here)));
+        results.add(Err(Problem::NoPin.of(subject, Side::Here)));
     }
     let source = source(from, &tasks, &http, session)?;
     let on_result = |result| results.add(result);

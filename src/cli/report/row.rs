@@ -56,12 +56,11 @@ impl Row {
                 Change::Copied => "Copied",
                 Change::Updated => "Updated",
                 Change::Present => PRESENT,
-                Change::WouldCopy => "Would copy",
-                Change::WouldUpdate => "Would update",
+                Change::Planned => "Would write",
             },
             // The store may have more packages of the version than this run knows of.
             count: match (published.status, totals.added()) {
-                (Change::Updated | Change::WouldUpdate, new @ 1..) => {
+                (Change::Updated, new @ 1..) => {
                     format!("{new} of its packages")
                 }
                 _ => counted(totals.packages, "package"),
@@ -241,7 +240,7 @@ pub(super) fn print_change(
         (None, None) => return,
     };
     let verb = match status {
-        Change::WouldCopy | Change::WouldUpdate => planned,
+        Change::Planned => planned,
         Change::Copied | Change::Updated | Change::Present => done,
     };
     let line = format!("{version} {}   {hashes}", change.platform);

@@ -24,7 +24,7 @@ use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
-use tfoci::error::{FEW, OneLine, listed, printable, printable_path};
+use tfoci::error::{FEW, flat, listed, printable, printable_path};
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::http::{self, Http};
 use tfoci::jobs::Jobs;
@@ -288,7 +288,7 @@ impl Session {
         self.warn_of_shared(endpoint);
         let store = endpoint.read(registry)?;
         if let Some(error) = store.incomplete() {
-            self.printer.warn_once(OneLine(&error).to_string());
+            self.printer.warn_once(flat(&error));
         }
         Ok(store)
     }
