@@ -241,15 +241,6 @@ impl<'a> Journey<'a> {
         let one_first = self.to.may_refuse_evidence(&self.tags);
         let mut copies = pin!(side_by_side.run(one_first, copies));
         while let Some(copied) = copies.next().await {
-            // What was there already was not verified, and is reported as present.
-            if let Ok(published) = &copied
-                && match published.authentication {
-                    Some(_) => self.options.dry_run,
-                    None => published.beside.is_none(),
-                }
-            {
-                published.report_plan(&**self.reporter);
-            }
             on_result(copied);
         }
     }

@@ -197,11 +197,6 @@ pub enum Event {
         /// The result of the transfer.
         transfer: Transfer,
     },
-    /// The destination already has a version, so that none of its packages was read.
-    VersionPresent {
-        /// Provider and version.
-        subject: Subject,
-    },
     /// A source of credentials is ignored, because it cannot be used, or is not read by clients. The same message may come more than once.
     CredentialsIgnored {
         /// The source and the reason, in one line.
@@ -279,7 +274,6 @@ impl Event {
             | Self::Advanced { subject, .. }
             | Self::Finished { subject, .. }
             | Self::AttachedFinished { subject, .. }
-            | Self::VersionPresent { subject }
             | Self::Warning { subject, .. } => Some(subject),
             _ => None,
         }

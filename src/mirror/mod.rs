@@ -199,17 +199,8 @@ impl<'a> Journey<'a> {
         let one_first = all.any(|one| one.destination.may_refuse_evidence(&one.tags));
         let versions = selected.iter().map(|one| self.version(one, &targets));
         let mut versions = pin!(self.side_by_side.run(one_first, versions));
-        let report = |outcome: Outcome| {
-            // The results of a dry run say what a real run would do.
-            if let Ok(published) = &outcome
-                && self.options.dry_run
-            {
-                published.report_plan(&**self.reporter);
-            }
-            on_result(outcome);
-        };
         while let Some(outcomes) = versions.next().await {
-            outcomes.into_iter().for_each(report);
+            outcomes.into_iter().for_each(on_result);
         }
         for (version, until) in held {
             let subject = Subject::version(provider, &version);
@@ -221,7 +212,7 @@ impl<'a> Journey<'a> {
         for no_match in selection.unmatched {
             for target in &targets {
                 let stored = self.without_match(&no_match, &available.skipped, target);
-                report(target.named(stored.await));
+                on_result(target.named(stored.await));
             }
         }
     }

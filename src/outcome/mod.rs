@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::address::ProviderAddr;
 use crate::authentication::Authentication;
 use crate::digest::Digest;
-use crate::event::{Event, Reporter, Subject, Transfer};
+use crate::event::Transfer;
 use crate::hash::PackageHash;
 use crate::oci::Index;
 use crate::platform::Platform;
@@ -112,27 +112,6 @@ impl Published {
             beside: None,
             bytes: 0,
             destination: None,
-        }
-    }
-
-    /// After a dry run, reports what a real run would do with each package.
-    pub(crate) fn report_plan(&self, reporter: &dyn Reporter) {
-        let mut subject = Subject::version(&self.provider, &self.version);
-        subject.destination.clone_from(&self.destination);
-        let Some(authentication) = &self.authentication else {
-            return reporter.report(Event::VersionPresent { subject });
-        };
-        for package in &self.packages {
-            let subject = subject.platform(&package.platform);
-            reporter.report(match package.size {
-                Some(size) => Event::Finished {
-                    subject,
-                    size,
-                    transfer: package.status,
-                    authentication: authentication.clone(),
-                },
-                None => Event::VersionPresent { subject },
-            });
         }
     }
 }

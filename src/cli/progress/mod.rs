@@ -204,16 +204,6 @@ impl Progress {
             .package(tone(authentication), verb(transfer), &text);
     }
 
-    /// Prints that a version, or one of its packages, is present.
-    fn present(&self, subject: &Subject) {
-        let (verb, text) = (verb(Transfer::Present), subject.to_string());
-        match &subject.platform {
-            None if self.only_changed || self.printer.is_terse() => {}
-            None => self.printer.line(Tone::Done, verb, &text),
-            Some(_) => self.printer.package(Tone::Done, verb, &text),
-        }
-    }
-
     fn verified(&self, subject: &Subject, authentication: &Authentication) {
         // An unsigned release is not verified: the policy only accepts it. Neither is a release whose key is stored beside it: a user who may
         // write to the store can replace both.
@@ -306,7 +296,6 @@ impl Reporter for Progress {
                 let text = format!("{subject} {digest}   {}   {status}", HumanBytes(size));
                 self.printer.line(Tone::Unproven, verb(transfer), &text);
             }
-            Event::VersionPresent { subject } => self.present(&subject),
             Event::Warning {
                 subject,
                 warning: warning @ Warning::NoPackage { .. },

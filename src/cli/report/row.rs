@@ -200,17 +200,18 @@ impl Row {
 
     /// Prints the line of a version: its packages, their size, and the signer once.
     pub(super) fn print(&self, printer: &Printer) {
-        // The event of a version that is present and was not read has printed its line.
-        let Some(authentication) = &self.authentication else {
-            if self.verb == HELD {
-                let line = format!("{}   {}", self.subject, self.count);
-                printer.line(Tone::Plain, HELD, &line);
-            }
-            return;
-        };
         if self.is_unchanged() && printer.is_terse() {
             return;
         }
+        // A version that is held, or is present and was not read.
+        let Some(authentication) = &self.authentication else {
+            let subject = self.subject.to_string();
+            return match self.verb {
+                HELD => printer.line(Tone::Plain, HELD, &format!("{subject}   {}", self.count)),
+                PRESENT => printer.line(Tone::Done, PRESENT, &subject),
+                _ => {}
+            };
+        };
         let copied = self.totals.copied;
         let line = FinishedLine {
             subject: &self.subject,
