@@ -5,8 +5,8 @@
 //! 1. The source lists its **versions**, and each destination its **tags**, at the same time.
 //! 2. [`VersionFilter`]s **select** among the versions that are not denied and are old enough.
 //! 3. A version is **present** if the index in the destination has every wanted platform. tfoci then requests nothing else from the source, except
-//!    the platforms of the version if the list has none. A locked version that the source has withdrawn is present too, if the destination has all of
-//!    it. With an attester, its attestation has to be there, too.
+//!    the platforms of the version if the list has none. A locked version that the source has withdrawn is present too, if the destination has
+//!    the wanted platforms. With an attester, its attestation has to be there, too.
 //! 4. For any other version, the source returns the **release**: metadata of the missing packages, checksum document and signature.
 //! 5. [`crate::trust`] **verifies** it before any package is transferred, except packages of mirrors whose digest only a download tells. Then
 //!    tfoci requests packages whose sizes are unknown.

@@ -7,17 +7,14 @@ use super::selection::Selected;
 use super::{Options, Outcome, Task};
 use crate::attestation::Attesting;
 use crate::blob::BlobSource;
-use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject};
-use crate::hash::PackageHash;
 use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{Failure, Problem, Published, PublishedPackage, Side};
 use crate::platform::{Platform, Platforms};
-use crate::prove::prove;
 use crate::publish::{self, Edition, EvidencePolicy, Existing, Snapshot, is_attested, publish};
 use crate::release::Release;
 use crate::source::Source;
-use crate::store::{self, Artifact, RepoMut, StoredPackage, artifact};
+use crate::store::{self, Artifact, RepoMut, StoredPackage};
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
@@ -246,8 +243,8 @@ impl<'a> Target<'a> {
         named(outcome, self.label.clone())
     }
 
-    /// The packages of a locked version, if the store has the wanted platforms. If all platforms are wanted, the source's list of them is
-    /// gone, so the store must have every locked zip.
+    /// The packages of a locked version, if the store has the wanted platforms. If all platforms are wanted, those that are there are enough, since
+    /// the source's list of them is gone.
     pub(super) async fn has_all(
         &self,
         version: &Version,
@@ -257,48 +254,8 @@ impl<'a> Target<'a> {
         let there = Vec::from_iter(stored.platforms.iter().cloned());
         let wanted = platforms.named().unwrap_or(&there);
         let read = self.check_lock(version, stored, wanted).await?;
-        if *platforms != Platforms::All {
-            let has_all = wanted.iter().all(|one| stored.platforms.contains(one));
-            return Ok(has_all.then_some(read));
-        }
-        let locked = self.task.locked.get(version).into_iter().flatten();
-        let mut lacking: BTreeSet<Digest> = locked.filter_map(PackageHash::zip_digest).collect();
-        lacking.retain(|digest| !read.iter().any(|one| one.layer.expected.digest == *digest));
-        if !lacking.is_empty() && stored.has_evidence {
-            // Clients lock the hash of every line of the checksum document, including files that are not packages.
-            let others = self.files_beside(version, &read).await?;
-            lacking.retain(|digest| !others.contains(digest));
-        }
-        Ok(lacking.is_empty().then_some(read))
-    }
-
-    /// The files in the stored checksum document that are not packages. Evidence that does not prove the stored packages is refused,
-    /// because it could list any missing package as such a file.
-    async fn files_beside(
-        &self,
-        version: &Version,
-        packages: &[StoredPackage],
-    ) -> Result<Vec<Digest>, Problem> {
-        let provider = &self.task.provider;
-        let tag = Tag::of_evidence(version)?;
-        let found = self.destination.evidence(&tag).await?;
-        let packages = packages
-            .iter()
-            .map(|package| package.at(provider, version, ()));
-        let evidence = found.map(|found| found.evidence);
-        let release = artifact::release(provider, version, packages.collect(), evidence);
-        let proof = prove(release, &self.task.rule, self.options.now).await;
-        let proof = proof.map_err(|source| Problem::Evidence { source })?;
-        let Some(checksums) = proof.checksums() else {
-            return Ok(Vec::new());
-        };
-        let subject = trust::ReleaseId {
-            provider: &self.task.provider,
-            version,
-        };
-        let lines = checksums.lines();
-        let others = lines.filter(|(name, _)| subject.platform_of(name).is_none());
-        Ok(others.map(|(_, digest)| digest).collect())
+        let has_all = wanted.iter().all(|one| stored.platforms.contains(one));
+        Ok(has_all.then_some(read))
     }
 }
 
