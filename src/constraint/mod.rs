@@ -7,9 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
-use crate::error::printable;
 use crate::version::{self, Version};
 
 pub use parse::Error;
@@ -17,25 +15,9 @@ pub use parse::Error;
 mod parse;
 
 /// A set of comparisons that acceptable versions must satisfy. Two are equal if the comparisons are, however they were written.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct VersionConstraints {
     comparisons: BTreeSet<Comparison>,
-    /// The text that was parsed, for messages.
-    written: Option<String>,
-}
-
-impl PartialEq for VersionConstraints {
-    fn eq(&self, other: &Self) -> bool {
-        self.comparisons == other.comparisons
-    }
-}
-
-impl Eq for VersionConstraints {}
-
-impl Hash for VersionConstraints {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.comparisons.hash(state);
-    }
 }
 
 /// One operator with its version. The order of fields and operators is
@@ -74,33 +56,13 @@ impl VersionConstraints {
         };
         Self {
             comparisons: BTreeSet::from([only]),
-            written: None,
         }
     }
 
     /// The versions that both constraints accept, as when two modules require the same provider.
     pub fn and(mut self, other: Self) -> Self {
-        if other.comparisons.is_subset(&self.comparisons) {
-            return self;
-        }
-        if !self.is_any() {
-            // Appended, since thousands of statements may constrain one provider.
-            let mut written = self.written.take().unwrap_or_else(|| self.to_string());
-            written += ", ";
-            written += &other.as_written();
-            self.written = Some(written);
-            self.comparisons.extend(other.comparisons);
-            return self;
-        }
-        other
-    }
-
-    /// The text that was parsed, safe to print: `= 3.0`, where the canonical text is `3.0.0`.
-    pub fn as_written(&self) -> String {
-        match &self.written {
-            Some(text) => printable(text),
-            None => self.to_string(),
-        }
+        self.comparisons.extend(other.comparisons);
+        self
     }
 
     /// Whether there is no comparison, so that any stable version satisfies it.

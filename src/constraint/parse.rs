@@ -25,10 +25,7 @@ impl FromStr for VersionConstraints {
             .map(str::trim)
             .map(|part| read(part).ok_or_else(|| refuse(part)))
             .collect::<Result<_, _>>()
-            .map(|comparisons| Self {
-                comparisons,
-                written: Some(text.to_owned()),
-            })
+            .map(|comparisons| Self { comparisons })
     }
 }
 

@@ -140,18 +140,10 @@ proptest! {
 }
 
 #[test]
-fn what_was_written_is_remembered_for_messages_only() {
+fn equal_constraints_may_be_written_differently() {
     let parse = |text: &str| text.parse::<VersionConstraints>().unwrap();
-    assert_eq!(parse(" = 3.0 ").as_written(), "= 3.0");
     assert_eq!(parse("= 3.0"), parse("3.0.0"));
-    assert_eq!(VersionConstraints::any().as_written(), "");
-    assert_eq!(
-        VersionConstraints::exactly(Version::new(1, 2, 3)).as_written(),
-        "1.2.3"
-    );
     let all = ["", ">=1", "", ">= 1.0", "< 2"].map(parse);
     let all = all.into_iter().reduce(VersionConstraints::and).unwrap();
-    assert_eq!(all.as_written(), ">=1, < 2");
     assert_eq!(all.to_string(), ">= 1.0.0, < 2.0.0");
-    assert_eq!(parse(">= 1,\n< 2").as_written(), ">= 1,\u{fffd}< 2");
 }

@@ -156,7 +156,7 @@ pub enum Problem {
     /// The constraints do not admit the version in the lock file.
     #[error(
         "the locked version does not satisfy the constraints\n  expected {}\n  received {locked} (in the lock file)",
-        .constraints.as_written()
+        .constraints
     )]
     OtherLocked {
         locked: Version,
@@ -212,7 +212,7 @@ fn no_version(constraints: &VersionConstraints, available: &[Version]) -> String
     let asked = match constraints.is_any() {
         true if available.is_empty() => return "no version is listed".to_owned(),
         true => "no version is stable".to_owned(),
-        false => format!("no version matches `{}`", constraints.as_written()),
+        false => format!("no version matches `{constraints}`"),
     };
     format!("{asked}\n  has {}", versions(available))
 }

@@ -221,7 +221,7 @@ fn entries(
             stated.extend(lines.map(ToString::to_string));
         }
         if !constraints.is_any() {
-            stated.push(format!("the argument ({})", constraints.as_written()));
+            stated.push(format!("the argument ({})", constraints));
         }
         let entry = Needed {
             client: target.client(),

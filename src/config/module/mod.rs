@@ -153,7 +153,7 @@ impl fmt::Display for Stated {
         write!(f, "{}", self.position)?;
         match self.constraints.is_any() {
             true => Ok(()),
-            false => write!(f, " ({})", self.constraints.as_written()),
+            false => write!(f, " ({})", self.constraints),
         }
     }
 }
