@@ -226,7 +226,6 @@ impl<B: BlobSource> Journey<'_, B> {
                     ..published
                 });
             }
-            refused = refused.or(publication.probe(to).await?);
             outcomes.transfer_all(&self, &publication).await?;
             let reads_back = self.reads_everything() && to.refuses_incomplete();
             if reads_back {

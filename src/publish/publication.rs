@@ -45,26 +45,6 @@ pub(super) struct TagUpdate<B> {
 }
 
 impl<B> Publication<B> {
-    /// Finds out whether the store accepts evidence for an existing version that has none. If the store refused the evidence before,
-    /// this avoids sending its documents again. The manifest is written by digest only, so that it is not visible. Returns the refusal.
-    pub(super) async fn probe(
-        &mut self,
-        to: &RepoMut,
-    ) -> Result<Option<store::Error>, store::Error> {
-        let Some(evidence) = &self.evidence else {
-            return Ok(None);
-        };
-        let is_lacking = self.index.was.is_some() && evidence.was.is_none();
-        if !is_lacking || !to.refuses_incomplete() {
-            return Ok(None);
-        }
-        match to.put_manifest(&evidence.content.root).await {
-            Err(error) if error.is_unsupported_artifact() => Ok(Some(self.leave_out(error)?)),
-            // The store may refuse the manifest because its documents are missing; other errors will occur again later.
-            _ => Ok(None),
-        }
-    }
-
     /// Writes every manifest below the tags.
     pub(super) async fn put_manifests(&self, to: &RepoMut) -> Result<(), store::Error> {
         let targets = std::iter::once(&self.index).chain(&self.evidence);
