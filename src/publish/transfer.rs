@@ -11,7 +11,7 @@ use super::{
     AttachedBlobs, Blob, BlobFailure, BlobSource, Error, Expected, Journey, Package, Publication,
     Release, RepoMut, Reporter, Subject, Transfer,
 };
-use crate::blob::{BlobInfo, BlobLocation, verify};
+use crate::blob::verify;
 use crate::event::Event;
 use crate::jobs::Jobs;
 use crate::oci::Part;
@@ -94,9 +94,6 @@ impl TransferOutcomes {
         let packages = packages.zip(&publication.delivers);
         for ((package, delivers), transfer) in packages.zip(&mut self.packages) {
             check_package(package).await?;
-            if *delivers {
-                check_file(package).await?;
-            }
             let is_there = match to.refuses_incomplete() {
                 _ if !delivers => true,
                 true => to.has_blob(&package.expected).await?,
@@ -176,25 +173,6 @@ async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, 
         read.map_err(|source| Error::Source(BlobFailure::of_package(package, source)))?;
     }
     Ok(Transfer::Present)
-}
-
-/// Checks that the file of a package is there in its full length: a disk may have been removed, or a copy onto it may have ended early.
-async fn check_file<B: BlobSource>(package: &Package<B>) -> Result<(), Error<B::Failure>> {
-    let blob = &package.location;
-    let BlobInfo {
-        location: Some(BlobLocation::InFile(path)),
-        ..
-    } = blob.info()
-    else {
-        return Ok(());
-    };
-    let is_whole = std::fs::metadata(path).is_ok_and(|file| file.len() == package.expected.size);
-    if !is_whole {
-        // Fails, and says why.
-        let read = verify(blob).await;
-        read.map_err(|source| Error::Source(BlobFailure::of_package(package, source)))?;
-    }
-    Ok(())
 }
 
 /// Writes the small blobs, the config and the documents of the evidence, each once.
