@@ -40,37 +40,7 @@ impl FromStr for Fingerprint {
             true => Ok(Self(digits.to_ascii_uppercase())),
             false => Err(FingerprintError {
                 text: text.to_owned(),
-                expected: "40 or 64 hex digits".to_owned(),
             }),
-        }
-    }
-}
-
-impl Fingerprint {
-    /// The fingerprint where a file may be named, too; `None` for what can only be a file.
-    ///
-    /// # Errors
-    /// A key id, which anyone can give to another key; an incomplete fingerprint; or one in the form of another program: with colons, or as the
-    /// URI that smartphones scan.
-    pub fn unless_file(text: &str) -> Result<Option<Self>, FingerprintError> {
-        // The lengths of key ids. A file name may have others below that of a fingerprint.
-        const KEY_IDS: [usize; 2] = [8, 16];
-        let (parsed, digits) = (text.parse::<Self>(), digits(text));
-        let wrong = |expected| {
-            let text = text.to_owned();
-            Err(FingerprintError { text, expected })
-        };
-        let lower = text.trim().to_ascii_lowercase();
-        let other = lower.strip_prefix("openpgp4fpr:").unwrap_or(&lower);
-        match (parsed, other.replace(':', "").parse::<Self>()) {
-            (Ok(fingerprint), _) => Ok(Some(fingerprint)),
-            (Err(_), Ok(meant)) => wrong(format!("{meant}, or its digits with blanks")),
-            (Err(_), _) if KEY_IDS.contains(&digits.len()) && is_hex(&digits) => {
-                let why = "since more than one key can have a short id";
-                wrong(format!("40 or 64 hex digits, {why}"))
-            }
-            (Err(error), _) if digits.len() > 16 && is_hex(&digits) => Err(error),
-            _ => Ok(None),
         }
     }
 }
@@ -90,12 +60,10 @@ fn is_hex(text: &str) -> bool {
 
 /// Text that is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is not a fingerprint\n  expected {expected}", printable(.text))]
+#[error("`{}` is not a fingerprint\n  expected 40 or 64 hex digits", printable(.text))]
 pub struct FingerprintError {
     /// The invalid text.
     pub text: String,
-    /// How a fingerprint is written.
-    expected: String,
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::attestation::{Fault, KeyError};
 use crate::constraint;
 use crate::digest::Digest;
 use crate::error::{Category, printable};
-use crate::fingerprint::{Fingerprint, FingerprintError};
+use crate::fingerprint::Fingerprint;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::version::Version;
@@ -132,9 +132,6 @@ pub enum Error {
     /// The trust file has an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] crate::address::pattern::Error),
-    /// Something like a fingerprint, which would be no safe name of a key.
-    #[error(transparent)]
-    Fingerprint(FingerprintError),
     /// An error of an entry of the trust file.
     #[error("line {line}: {error}")]
     Entry { line: usize, error: Box<Error> },
@@ -244,7 +241,6 @@ impl Error {
             | Self::Pattern(_)
             | Self::Versions(_)
             | Self::Until
-            | Self::Fingerprint(_)
             | Self::Entry { .. } => Category::Usage,
             _ => Category::Untrusted,
         }

@@ -54,9 +54,6 @@ impl Error {
             Self::NoMirrorKey { .. } => {
                 "`openssl pkey -in KEY -pubout -out FILE` writes the public half of its key"
             }
-            Self::Fingerprint(_) => {
-                "`gpg --show-keys --with-fingerprint FILE` prints the fingerprint of a key"
-            }
             Self::NotAKey { .. } => {
                 "`gpg --armor --output FILE --export FINGERPRINT` writes one in any shell"
             }

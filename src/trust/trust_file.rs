@@ -121,7 +121,7 @@ impl TrustFile {
     /// Parses a trust file.
     ///
     /// # Errors
-    /// The text is not TOML, has an unknown field or value, a `match` is not a pattern, or a key can be neither a fingerprint nor a file.
+    /// The text is not TOML, has an unknown field or value, or a `match` is not a pattern.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let (file, errors) = Self::check(text)?;
         errors.into_iter().next().map_or(Ok(file), Err)
@@ -194,22 +194,20 @@ impl TrustEntry {
             if let (Ok(fingerprint), Some(comment)) = (key.parse(), comment) {
                 entry.comments.insert(fingerprint, comment);
             }
-            entry.add(key, line)?;
+            entry.add(key, line);
         }
         Ok(entry)
     }
 
-    /// Adds a text of `keys`.
-    fn add(&mut self, key: String, line: usize) -> Result<(), Error> {
-        let fingerprint = Fingerprint::unless_file(&key);
-        match fingerprint.map_err(|error| Error::Fingerprint(error).in_line(line))? {
-            Some(fingerprint) => {
+    /// Adds a text of `keys`: what is not a fingerprint is the path of a file.
+    fn add(&mut self, key: String, line: usize) {
+        match key.parse::<Fingerprint>() {
+            Ok(fingerprint) => {
                 self.add_file(KeyFile::copy_of(&fingerprint, line));
                 self.rule.pins.push(fingerprint);
             }
-            None => self.add_file(KeyFile::named(PathBuf::from(key), line)),
+            Err(_) => self.add_file(KeyFile::named(PathBuf::from(key), line)),
         }
-        Ok(())
     }
 
     /// Adds a file, which counts once.
@@ -307,17 +305,17 @@ mod tests {
 
     #[test]
     fn every_wrong_entry_is_found_with_its_line() {
-        let text = "[[provider]]\nmatch = 'b/c'\n\n[[provider]]\nmatch = 'a/b/c'\nkeys = [\n  'x.asc',\n  '34365D9472D7468F',\n]\n[[provider]]\nmatch = 'a/b/*'\n";
+        let text = "[[provider]]\nmatch = 'b/c'\n\n[[provider]]\nmatch = 'a/b/c'\nkeys = ['x.asc']\nunsigned = 'allow'\n[[provider]]\nmatch = 'a/b/*'\n";
         for text in [text.to_owned(), text.replace('\n', "\r\n")] {
             let (file, errors) = TrustFile::check(&text).expect("TOML");
             let lines: Vec<usize> = file.entries.iter().map(|entry| entry.line).collect();
-            assert_eq!(lines, [11]);
+            assert_eq!(lines, [8]);
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             assert_eq!(
                 errors,
                 [
                     "line 2: `b/c` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
-                    "line 8: `34365D9472D7468F` is not a fingerprint\n  expected 40 or 64 hex digits, since more than one key can have a short id",
+                    "line 4: the trust file's entry for `a/b/c` has `keys` and `unsigned = \"allow\"`",
                 ]
             );
         }

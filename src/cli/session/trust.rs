@@ -149,7 +149,7 @@ pub(in crate::cli) fn policy(
     }
     let document = |path: &PathBuf| {
         if let Some(text) = path.to_str().filter(|_| !path.exists())
-            && !matches!(Fingerprint::unless_file(text), Ok(None))
+            && text.parse::<Fingerprint>().is_ok()
         {
             return Err(CommandError::usage(format!(
                 "`--key` takes a file of public keys\n  received the fingerprint {}",
