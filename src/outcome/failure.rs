@@ -4,13 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Problem;
-use crate::blob;
-use crate::disk;
 use crate::error::Category;
 use crate::event::Subject;
 use crate::place::Place;
-use crate::source::{self, folder};
-use crate::store;
 
 /// A failure of a journey: the problem, its subject, and the side on which it occurred.
 #[derive(Clone, Debug)]
@@ -99,27 +95,6 @@ impl Problem {
             problem: Arc::new(self),
         }
     }
-
-    /// Whether the message needs no name of a source or store: it has a path, or is about the directory of a mirror.
-    fn names_its_place(&self) -> bool {
-        matches!(
-            self,
-            Self::Disk(_)
-                | Self::Folder(folder::Error::Disk(_))
-                | Self::Blob(blob::Error::Disk(_))
-                | Self::Source(source::Error::Disk(disk::Error::TempFile { .. }))
-                | Self::Store(
-                    store::Error::Disk(_)
-                        | store::Error::LayoutIndex { .. }
-                        | store::Error::Marker { .. }
-                        | store::Error::Incomplete { .. }
-                        | store::Error::TooManyEntries { .. }
-                )
-                | Self::Occupied { .. }
-                | Self::Spelling(_)
-                | Self::CapitalLetters
-        )
-    }
 }
 
 impl Failure {
@@ -142,10 +117,7 @@ impl<P: Into<Problem>> From<P> for Failure {
 /// Writes the subject, the name of the source or store in parentheses, and the problem.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = match self.problem.names_its_place() {
-            true => None,
-            false => self.at.name(),
-        };
+        let place = self.at.name();
         // The side already names the destination.
         let subject = self.subject.clone();
         let subject = subject.map(|subject| subject.without_destination(place.as_deref()));
