@@ -309,32 +309,16 @@ impl StoredProvider {
         Ok(Some(available))
     }
 
-    /// The failure if none of these versions satisfies the constraints. If the user asked for an exact version and a tag is a non-canonical spelling
-    /// of it, the error names that tag.
+    /// The failure if none of these versions satisfies the constraints.
     pub(crate) fn no_match(
         &self,
         available: &Versions,
         constraints: &VersionConstraints,
     ) -> Failure {
-        let other = available
-            .ignored
-            .iter()
-            .find_map(|(tag, reason)| match reason {
-                Ignored::NotCanonical { version, canonical }
-                    if constraints.as_exact() == Some(version) =>
-                {
-                    Some(Problem::NotCanonical {
-                        tag: tag.clone(),
-                        canonical: canonical.clone(),
-                        version: version.clone(),
-                    })
-                }
-                _ => None,
-            });
-        let problem = other.unwrap_or_else(|| Problem::NoVersion {
+        let problem = Problem::NoVersion {
             constraints: constraints.clone(),
             available: available.versions.clone(),
-        });
+        };
         self.failure(None, problem)
     }
 

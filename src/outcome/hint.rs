@@ -79,7 +79,6 @@ fn own_hint(problem: &Problem) -> Option<&'static str> {
         Problem::OtherRelease { .. } => {
             "compare the lock file with its last version, and ask the author before you lock it again"
         }
-        Problem::NotCanonical { .. } => "publish the version again, which gives it that tag",
         Problem::NotInTarget { .. } => {
             "on the near side, `tfoci copy ADDR@VERSION... --from STORE --to bundle:FILE` writes them"
         }

@@ -12,7 +12,7 @@ use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, MANY, counted, listed, printable, printable_path};
 use crate::hash::PackageHash;
-use crate::oci::{self, Tag};
+use crate::oci;
 use crate::platform::Platform;
 use crate::source::{self, folder};
 use crate::store;
@@ -173,13 +173,6 @@ pub enum Problem {
         locked: Vec<PackageHash>,
         received: Vec<PackageHash>,
     },
-    /// The only tag of this version is one that clients list, but never fetch.
-    #[error("the version {version} has no tag of its own\n  expected {}\n  received {tag}, which clients list but cannot fetch", .canonical)]
-    NotCanonical {
-        tag: String,
-        canonical: Tag,
-        version: Version,
-    },
     /// `--require-pinned`, and no key is pinned for this provider.
     #[error("no key is pinned")]
     NoPin,
@@ -306,8 +299,7 @@ impl Problem {
             | Self::NoVersion { .. }
             | Self::NoIndex { .. }
             | Self::Withdrawn { .. }
-            | Self::UnknownPlatforms
-            | Self::NotCanonical { .. } => Category::NotFound,
+            | Self::UnknownPlatforms => Category::NotFound,
             Self::OtherLocked { .. } => Category::Differs,
             Self::NoPin | Self::SameRepository => Category::Usage,
             // The others are about bytes, evidence or hashes that are not the expected ones.

@@ -11,7 +11,6 @@ pub fn of_problem(problem: &Problem) -> Option<String> {
         Problem::Store(error) | Problem::Unreadable(error) => of_store(error),
         Problem::Taken { source } => Some(of_refusal(source)),
         Problem::NoVersion { .. } => Some("tag-missing".to_owned()),
-        Problem::NotCanonical { .. } => Some("tag-not-canonical".to_owned()),
         _ => None,
     }
 }
