@@ -61,13 +61,6 @@ pub enum Warning {
         version: Version,
         platforms: Vec<Platform>,
     },
-    /// A list of versions has a platform that is not valid.
-    #[error("the list of versions has a platform of {version} that is not valid: {platform}")]
-    OddPlatform {
-        version: Version,
-        /// The platform as the origin spells it, safe to print.
-        platform: String,
-    },
     /// Bad entries of a list of versions are left out.
     #[error("tfoci skips {} in the origin's list; the first is {first}", counted(*.count, "bad version"))]
     SkippedVersions {

@@ -54,9 +54,6 @@ pub struct ListedVersion {
     /// Its platforms; empty if the origin does not list them.
     #[serde(serialize_with = "platforms")]
     pub platforms: Vec<Platform>,
-    /// The first invalid platform, for a warning. Clients do not read platforms in this list.
-    #[serde(skip)]
-    pub odd: Option<String>,
 }
 
 impl VersionList {
@@ -107,7 +104,6 @@ impl ListedVersion {
             version: object.required("version")?,
             protocols: Vec::new(),
             platforms: Vec::new(),
-            odd: None,
         };
         if bad == BadEntries::Skipped {
             let protocols = object.texts("protocols", MOST_NOTES)?;
@@ -120,15 +116,10 @@ impl ListedVersion {
             return Ok(read);
         };
         if !said.get().starts_with('[') {
-            read.odd = Some(printable(said.get()));
             return Ok(read);
         }
         let listed = json::items(said, MOST_PLATFORMS, |entry| {
-            match platform(entry)? {
-                Some(platform) => read.platforms.push(platform),
-                None if read.odd.is_none() => read.odd = Some(printable(entry.get())),
-                None => {}
-            }
+            read.platforms.extend(platform(entry)?);
             Ok(())
         });
         listed.map_err(|error| error.within("platforms"))?;
@@ -136,7 +127,7 @@ impl ListedVersion {
     }
 }
 
-/// Reads a platform of a listed version; `None` if it is invalid.
+/// Reads a platform of a listed version; `None` if it is invalid. Clients do not read platforms in this list.
 fn platform(entry: &RawValue) -> Result<Option<Platform>, json::Error> {
     if !entry.get().starts_with('{') {
         return Ok(None);

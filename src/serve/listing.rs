@@ -181,7 +181,6 @@ impl ProviderListing {
                 version: version.to_string(),
                 protocols: served.map_or_else(Vec::new, |served| served.protocols.clone()),
                 platforms: packages.map(|package| package.platform.clone()).collect(),
-                odd: None,
             }
         });
         let list = VersionList {

@@ -17,31 +17,23 @@ use crate::version::SpelledVersion;
 /// Returns the versions of a list, ascending. Duplicate entries of a version are merged: it has the platforms of all, and the first
 /// spelling.
 ///
-/// Clients never read platforms in a list. Invalid platforms are therefore left out, with one warning. A version without any valid platform
-/// counts as one without a list of platforms.
+/// Clients never read platforms in a list. Invalid platforms are therefore left out. A version without any valid platform counts as one without a
+/// list of platforms.
 pub(super) fn available_versions(
     list: VersionList,
     url: &Shown,
 ) -> Result<AvailableVersions, Error> {
     let mut versions: BTreeMap<_, AvailableVersion> = BTreeMap::new();
-    let mut platform_warning = None;
     for listed in list.versions {
         let ListedVersion {
             version,
             platforms,
-            odd,
             protocols: _,
         } = listed;
         let version: SpelledVersion = version.parse().map_err(|source| Error::Version {
             url: url.clone(),
             source,
         })?;
-        platform_warning = platform_warning.or_else(|| {
-            odd.map(|platform| Warning::OddPlatform {
-                version: version.version().clone(),
-                platform,
-            })
-        });
         let available = versions
             .entry(version.version().clone())
             .or_insert_with(|| AvailableVersion {
@@ -57,7 +49,6 @@ pub(super) fn available_versions(
     }
     let messages = list.warnings.iter();
     let messages = messages.map(|message| Warning::OfOrigin(printable(message)));
-    let warnings = messages.chain(platform_warning);
     let skipped = list.skipped.iter();
     let skipped_warning = list
         .skipped
@@ -69,7 +60,7 @@ pub(super) fn available_versions(
     Ok(AvailableVersions {
         versions: versions.into_values().collect(),
         skipped: skipped.filter_map(|(name, _)| name.parse().ok()).collect(),
-        warnings: warnings.chain(skipped_warning).collect(),
+        warnings: messages.chain(skipped_warning).collect(),
     })
 }
 
