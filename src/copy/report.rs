@@ -54,8 +54,6 @@ impl Journey<'_> {
         let absent = absent.map(|platform| Warning::NoPackage {
             place: self.from.place.clone(),
             platform: platform.clone(),
-            available: Vec::new(),
-            answer: String::new(),
         });
         let others: Vec<Platform> = others.into_iter().cloned().collect();
         let others = (!others.is_empty()).then_some(Warning::FurtherPlatforms(others));

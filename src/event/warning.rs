@@ -37,15 +37,8 @@ pub enum Warning {
     #[error("it is mirrored because it is named; without a name it would be held{}", .0.map(|until| format!(" until {}", date(until))).unwrap_or_default())]
     Young(Option<SystemTime>),
     /// A source or store has no package for a wanted platform. The destination may have one.
-    #[error("{place} has no package for {platform}{}{}", only(.available), said(.answer))]
-    NoPackage {
-        place: Place,
-        platform: Platform,
-        /// The platforms with a package; empty if they are unknown, or named elsewhere.
-        available: Vec<Platform>,
-        /// What the source says, safe to print.
-        answer: String,
-    },
+    #[error("{place} has no package for {platform}")]
+    NoPackage { place: Place, platform: Platform },
     /// A version has no package for any wanted platform.
     #[error("it has no package for the wanted platforms")]
     NoWantedPackage,
@@ -118,13 +111,6 @@ pub enum Warning {
         "the zip has directory entries and so two different h1: clients with a packed mirror or a plugin cache may refuse their own lock file"
     )]
     TwoH1,
-}
-
-fn only(available: &[Platform]) -> String {
-    match available {
-        [] => String::new(),
-        available => format!(", only for {}", listed(available, MANY)),
-    }
 }
 
 fn state(status: &Option<Status>) -> String {

@@ -37,7 +37,6 @@ use futures_util::{StreamExt as _, future, stream};
 use crate::address::ProviderAddr;
 use crate::attestation::Attester;
 use crate::authentication::Note;
-use crate::error::printable;
 use crate::event::{Reporter, Subject, Warning};
 use crate::hash::PackageHash;
 use crate::jobs::{Jobs, SideBySide};
@@ -147,13 +146,7 @@ struct Journey<'a> {
 type Outcome = Result<Published, Failure>;
 
 /// A verified release with complete packages, and the platforms for which the source has no package; no release if it has none at all.
-type Released = Result<
-    (
-        Option<Verified<Release<SourcePackage>>>,
-        BTreeMap<Platform, String>,
-    ),
-    Failure,
->;
+type Released = Result<(Option<Verified<Release<SourcePackage>>>, BTreeSet<Platform>), Failure>;
 
 /// What the source has told of a version for one destination, for the next ones.
 #[derive(Default)]
@@ -279,12 +272,10 @@ impl<'a> Journey<'a> {
             let newest = selected.first().and_then(Selected::published);
             let absent = selected.into_iter().flat_map(|one| one.absent);
             let subject = Subject::provider(&self.task.provider);
-            return Err(self.without_packages(source::unexplained(absent), newest, subject));
+            return Err(self.without_packages(absent.collect(), newest, subject));
         }
         for one in &selected {
-            let has = one.available.platforms.as_deref().unwrap_or_default();
-            let absent = source::unexplained(one.absent.clone());
-            self.report_absent(one.version(), &absent, has);
+            self.report_absent(one.version(), &one.absent);
         }
         selected.retain(|one| !one.is_empty());
         Ok(selected)
@@ -352,7 +343,7 @@ impl<'a> Journey<'a> {
                 return Err(self.without_packages(absent, None, subject));
             };
             if is_unknown {
-                self.report_absent(version, &absent, &[]);
+                self.report_absent(version, &absent);
             }
             return Ok(published);
         };
@@ -425,7 +416,7 @@ impl<'a> Journey<'a> {
         let Some(release) = release else {
             return Ok((None, absent));
         };
-        self.report_absent(version, &absent, &[]);
+        self.report_absent(version, &absent);
         let verified = self.verify(release).await;
         let verified = verified.map_err(|error| at_source(error.into()))?;
         self.check_age(selected, &verified).map_err(at_source)?;
@@ -502,20 +493,12 @@ impl<'a> Journey<'a> {
         Err(self.at_source(problem, subject))
     }
 
-    /// Warns about wanted platforms for which the source has no package, with what it says of each. `has` are those that it has; empty if they are
-    /// unknown.
-    fn report_absent(
-        &self,
-        version: &Version,
-        absent: &BTreeMap<Platform, String>,
-        has: &[Platform],
-    ) {
-        for (platform, said) in absent {
+    /// Warns about wanted platforms for which the source has no package.
+    fn report_absent<'p>(&self, version: &Version, absent: impl IntoIterator<Item = &'p Platform>) {
+        for platform in absent {
             let warning = Warning::NoPackage {
                 place: self.source.place(&self.task.provider),
                 platform: platform.clone(),
-                available: has.to_vec(),
-                answer: printable(said),
             };
             let subject = Subject::version(&self.task.provider, version);
             self.reporter.warn(subject, warning);
@@ -525,7 +508,7 @@ impl<'a> Journey<'a> {
     /// The failure that the source has no package for any of these platforms. It lists the available ones if they are known.
     fn without_packages(
         &self,
-        absent: BTreeMap<Platform, String>,
+        absent: BTreeSet<Platform>,
         published: Option<(Version, Vec<Platform>)>,
         subject: Subject,
     ) -> Failure {

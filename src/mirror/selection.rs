@@ -1,6 +1,6 @@
 //! Selects the versions and platforms of a provider to mirror.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::constraint::VersionConstraints;
@@ -32,7 +32,7 @@ pub(crate) struct Selected {
     /// The platforms to mirror, sorted. `All` is resolved when the release is requested.
     pub(super) platforms: Platforms,
     /// Requested platforms that the source does not list.
-    pub(super) absent: Vec<Platform>,
+    pub(super) absent: BTreeSet<Platform>,
     /// The least age that its filters want. Those that name it want none.
     pub(super) min_age: Duration,
     /// The least age that filters would want that name it.
@@ -157,7 +157,7 @@ pub(super) fn select(
                 .or_insert_with(|| Selected {
                     available: available.clone(),
                     platforms: Platforms::Among(Vec::new()),
-                    absent: Vec::new(),
+                    absent: BTreeSet::new(),
                     min_age: Duration::ZERO,
                     overridden: Duration::ZERO,
                 });
@@ -269,7 +269,9 @@ mod tests {
             selection.selected.into_iter().next_back().unwrap()
         };
         let some = one("linux_amd64 linux_arm64");
-        assert_eq!((some.is_empty(), some.absent), (false, read("linux_arm64")));
+        let is_empty = some.is_empty();
+        let absent = Vec::from_iter(some.absent);
+        assert_eq!((is_empty, absent), (false, read("linux_arm64")));
         assert!(one("linux_arm64").is_empty());
     }
 

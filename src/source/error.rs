@@ -1,6 +1,6 @@
 //! Errors of sources.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -163,8 +163,8 @@ pub enum Error {
     /// The source has no package for any requested platform.
     #[error("none of the wanted packages is published{}{}", wanted(.platforms), published(.available))]
     NoPlatform {
-        /// The requested platforms, and what the source says with a 404 for each; empty if every platform was requested.
-        platforms: BTreeMap<Platform, String>,
+        /// The requested platforms; empty if every platform was requested.
+        platforms: BTreeSet<Platform>,
         /// The platforms of each version that the source has; empty if they are not known.
         available: Vec<(Version, Vec<Platform>)>,
     },
@@ -203,12 +203,10 @@ impl fmt::Display for Document {
     }
 }
 
-fn wanted(platforms: &BTreeMap<Platform, String>) -> String {
-    let said = platforms.values().find(|said| !said.is_empty());
-    let answered = said.map_or_else(String::new, |said| absent(said));
+fn wanted(platforms: &BTreeSet<Platform>) -> String {
     match platforms.is_empty() {
         true => String::new(),
-        false => format!("\n  expected {}{answered}", listed(platforms.keys(), MANY)),
+        false => format!("\n  expected {}", listed(platforms, MANY)),
     }
 }
 

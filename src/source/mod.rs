@@ -10,7 +10,7 @@
 //! All but the folder are variants of [`Source`]: they have many providers, list the versions of each, and return the checksum document and
 //! signature of a version, if they have them, before any package is downloaded.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -230,16 +230,10 @@ pub struct AvailableVersion {
 pub struct ReleaseAnswer {
     /// The documents and packages; `None` if there are no packages.
     pub release: Option<Release<SourcePackage>>,
-    /// Platforms without a package that were requested or that the source lists, and what the source says of each.
-    pub absent: BTreeMap<Platform, String>,
+    /// Platforms without a package that were requested or that the source lists.
+    pub absent: BTreeSet<Platform>,
     /// The `h1` of packages of any platform, as the source reports them. No signature covers them.
     pub reported: BTreeSet<PackageHash>,
-}
-
-/// Platforms without a package, where the source does not say why.
-pub fn unexplained(platforms: impl IntoIterator<Item = Platform>) -> BTreeMap<Platform, String> {
-    let each = platforms.into_iter().map(|one| (one, String::new()));
-    each.collect()
 }
 
 impl ReleaseAnswer {
@@ -248,7 +242,7 @@ impl ReleaseAnswer {
         let requested = requested.unwrap_or_default().iter();
         let absent = requested.filter(|platform| !release.has(platform));
         Self {
-            absent: unexplained(absent.cloned()),
+            absent: absent.cloned().collect(),
             release: (!release.packages.is_empty()).then_some(release),
             reported: BTreeSet::new(),
         }

@@ -30,7 +30,7 @@ impl Origin {
         version: &SpelledVersion,
     ) -> Result<(Vec<Metadata>, Vec<Platform>, Option<release::Document>), Error> {
         for platform in LIKELY.iter().filter_map(|text| text.parse().ok()) {
-            let Ok(first) = self.metadata(provider, version, &platform).await? else {
+            let Some(first) = self.metadata(provider, version, &platform).await? else {
                 continue;
             };
             let mut others = first.packages.clone();

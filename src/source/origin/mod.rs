@@ -12,7 +12,7 @@ mod listing;
 mod metadata;
 mod service;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
@@ -65,13 +65,13 @@ impl Origin {
         }
     }
 
-    /// The metadata of one package; `Err` is what the origin says if it has none for this platform.
+    /// The metadata of one package; `None` if the origin has none for this platform.
     async fn metadata(
         &self,
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platform: &Platform,
-    ) -> Result<Result<Metadata, String>, Error> {
+    ) -> Result<Option<Metadata>, Error> {
         let service = self.service(provider.hostname()).await?;
         let path = [
             provider.namespace(),
@@ -83,7 +83,7 @@ impl Origin {
         ];
         let answer = self.ask(&service, &path, LARGEST_METADATA).await?;
         if answer.status() == StatusCode::NOT_FOUND {
-            return Ok(Err(fetch::absence(&answer)));
+            return Ok(None);
         }
         let what = Document::Download(platform.clone());
         let answer = fetch::successful(&what, answer, &service.auth)?;
@@ -96,7 +96,7 @@ impl Origin {
             is_verified: service.is_verified && answer.is_verified(),
         };
         let said = fetch::json(&what, answer, DownloadMetadata::read)?;
-        Metadata::read(said, &asked).map(Ok)
+        Metadata::read(said, &asked).map(Some)
     }
 
     /// Requests a document of a provider registry, with the token for its host.
@@ -154,7 +154,7 @@ impl Origin {
                 let asked = Arc::clone(&asked);
                 async move {
                     let (origin, provider, version, platform) = &*asked;
-                    let now = origin.metadata(provider, version, platform).await?.ok();
+                    let now = origin.metadata(provider, version, platform).await?;
                     now.map(|metadata| metadata.place_of(digest)).transpose()
                 }
                 .boxed()
@@ -163,28 +163,28 @@ impl Origin {
         packages.collect()
     }
 
-    /// Requests the metadata of these platforms, and adds it to what was found before. Keys are kept from one response only. Also returns what the
-    /// origin says of each platform that it does not have.
+    /// Requests the metadata of these platforms, and adds it to what was found before. Keys are kept from one response only. Also returns the
+    /// platforms that the origin does not have.
     async fn metadata_of_all(
         &self,
         mut known: Vec<Metadata>,
         provider: &ProviderAddr,
         version: &SpelledVersion,
         platforms: impl IntoIterator<Item = Platform>,
-    ) -> Result<(Vec<Metadata>, BTreeMap<Platform, String>), Error> {
+    ) -> Result<(Vec<Metadata>, BTreeSet<Platform>), Error> {
         let asked = platforms.into_iter().map(|platform| {
             let (origin, provider, version) = (self.clone(), provider.clone(), version.clone());
             async move {
                 let answer = origin.metadata(&provider, &version, &platform).await?;
-                Ok::<_, Error>(answer.map_err(|said| (platform, said)))
+                Ok::<_, Error>(answer.ok_or(platform))
             }
         });
         let mut answers = futures_util::stream::iter(asked).buffered(CONCURRENT_REQUESTS);
-        let mut absent = BTreeMap::new();
+        let mut absent = BTreeSet::new();
         while let Some(answer) = answers.try_next().await? {
             match answer {
                 Ok(metadata) => known.push(metadata),
-                Err((platform, said)) => drop(absent.insert(platform, said)),
+                Err(platform) => drop(absent.insert(platform)),
             }
             keep_keys_once(&mut known);
         }
