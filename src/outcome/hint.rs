@@ -60,25 +60,14 @@ const TAMPERED: &str =
 
 fn own_hint(problem: &Problem) -> Option<&'static str> {
     Some(match problem {
-        Problem::Weaker { .. } => "publish it with its signature",
         Problem::Taken { .. } => {
             "`--existing replace` of `push` or `copy` puts the provider in its place"
-        }
-        Problem::OtherPackage { .. } | Problem::Uncovered { .. } => {
-            "release a new version, since lock files pin zips"
         }
         Problem::OtherProvider { .. } => {
             "a template with `{hostname}`, `{namespace}` and `{type}` tells them apart"
         }
         Problem::NoProvider => "`tfoci list --from STORE` lists its providers, with their hosts",
-        Problem::Withdrawn { .. } => {
-            "change the constraints, so that they admit a version that is there"
-        }
         Problem::OtherLocked { .. } => "`tfoci lock ADDR --upgrade` selects another version",
-        Problem::UnknownPlatforms => "name them with `--platform OS_ARCH`",
-        Problem::OtherRelease { .. } => {
-            "compare the lock file with its last version, and ask the author before you lock it again"
-        }
         Problem::NotInTarget { .. } => {
             "on the near side, `tfoci copy ADDR@VERSION... --from STORE --to bundle:FILE` writes them"
         }
@@ -86,7 +75,6 @@ fn own_hint(problem: &Problem) -> Option<&'static str> {
         Problem::Unproven { .. } => {
             "`--rebuild-index` copies its packages and evidence, and leaves out the rest"
         }
-        Problem::Occupied { .. } => "remove it, or install into another directory",
         Problem::CapitalLetters => "install it with `--unpacked`",
         _ => return None,
     })
