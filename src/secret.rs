@@ -11,7 +11,7 @@ mod spelling;
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Visitor};
+use serde::de::{Deserialize, Deserializer};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 pub(crate) use spelling::hide;
@@ -69,23 +69,7 @@ impl fmt::Debug for Secret {
 
 impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl Visitor<'_> for Text {
-            type Value = Secret;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Secret, E> {
-                Ok(text.into())
-            }
-
-            fn visit_string<E>(self, text: String) -> Result<Secret, E> {
-                Ok(text.into())
-            }
-        }
-        deserializer.deserialize_str(Text)
+        String::deserialize(deserializer).map(Self::from)
     }
 }
 
