@@ -1,7 +1,6 @@
 //! The file of a key, as people name it.
 
 use super::{Error, openpgp};
-use crate::text;
 
 /// The line that begins an armored secret key.
 const SECRET: &[u8] = b"-----BEGIN PGP PRIVATE KEY BLOCK-----";
@@ -11,9 +10,7 @@ const SECRET: &[u8] = b"-----BEGIN PGP PRIVATE KEY BLOCK-----";
 /// # Errors
 /// [`Error::NotAKey`]
 pub fn check_key_file(name: &str, bytes: &[u8]) -> Result<(), Error> {
-    let received = if text::is_utf16(bytes) {
-        "UTF-16 text"
-    } else if has_secret(bytes) {
+    let received = if has_secret(bytes) {
         "a secret key"
     } else if openpgp::is_key_file(bytes) {
         return Ok(());
