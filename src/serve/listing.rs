@@ -128,12 +128,8 @@ impl ProviderListing {
                 fits.then_some(served).ok_or_else(|| Arc::new(too_large()))
             });
             match outcome {
-                Ok(served) => {
-                    listing.versions.insert(version, Arc::new(served));
-                }
-                Err(problem) => {
-                    listing.hidden.insert(version, problem);
-                }
+                Ok(served) => _ = listing.versions.insert(version, Arc::new(served)),
+                Err(problem) => _ = listing.hidden.insert(version, problem),
             }
         }
         listing.documents = known.size;
