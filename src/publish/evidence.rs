@@ -82,6 +82,21 @@ impl<B: BlobSource> Journey<'_, B> {
         let target = moves.then_some(TagUpdate { tag, was, content });
         Ok((target, warning))
     }
+
+    /// Whether the repository has exactly the evidence that tfoci would write.
+    pub(super) async fn has_same_evidence(&self, tags: &TagNames) -> Result<bool, Problem> {
+        let ours = match &self.edition.evidence {
+            Some(content) => content.root.expected.digest,
+            None => {
+                content(self.edition.release, tags, None)?
+                    .root
+                    .expected
+                    .digest
+            }
+        };
+        let tag = Tag::of_evidence(&self.edition.release.version)?;
+        Ok(self.to.digest(&tag).await? == Some(ours))
+    }
 }
 
 /// The evidence that tfoci writes for a release. `newer` is a newer copy of its key.

@@ -66,7 +66,7 @@ impl<B: BlobSource> Journey<'_, B> {
         let adds = existing.is_none() || steps.iter().any(|step| step.is_added);
         let others = others(existing.as_ref(), release);
         let (evidence, warning) = match adds || replaces {
-            false if self.is_settled(tags)? => (None, None),
+            false if self.is_settled(tags).await? => (None, None),
             _ => self.evidence_of_all(tags, &others).await?,
         };
         let has_ours = steps.iter().any(|step| step.manifest.is_some());
@@ -99,9 +99,14 @@ impl<B: BlobSource> Journey<'_, B> {
     }
 
     /// Whether the evidence of a version stays as it is, if the version gets no other packages.
-    fn is_settled(&self, tags: &TagNames) -> Result<bool, Problem> {
-        let has_evidence = tags.has(&Tag::of_evidence(&self.edition.release.version)?);
-        Ok(has_evidence && self.to.refuses_incomplete() && !self.options.evidence_policy.always)
+    async fn is_settled(&self, tags: &TagNames) -> Result<bool, Problem> {
+        let tag = Tag::of_evidence(&self.edition.release.version)?;
+        let is_trusted = self.to.refuses_incomplete() && tags.has(&tag);
+        if !is_trusted || !self.options.evidence_policy.always {
+            return Ok(is_trusted);
+        }
+        let is_there = self.has_same_evidence(tags).await?;
+        Ok(is_there && (!self.reads_everything() || self.to.evidence(&tag).await.is_ok()))
     }
 
     /// The evidence for all zips of the index to write, and a warning about it. [`Journey::step`] has compared the release's zips with the stored
