@@ -193,7 +193,7 @@ impl Report {
                 return;
             }
             run.progress.print_held(&row.subject);
-            row.print(&self.printer);
+            row.print(&self.printer, run.extent.dry_run);
             run.rows.push(row);
         });
     }

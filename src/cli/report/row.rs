@@ -198,17 +198,17 @@ impl Row {
         )
     }
 
-    /// Prints the line of a version: its packages, their size, and the signer once.
-    pub(super) fn print(&self, printer: &Printer) {
+    /// Prints the line of a version: its packages, their size, and the signer once. A version that is present and was not read has a line in a dry
+    /// run only.
+    pub(super) fn print(&self, printer: &Printer, dry_run: bool) {
         if self.is_unchanged() && printer.is_terse() {
             return;
         }
-        // A version that is held, or is present and was not read.
         let Some(authentication) = &self.authentication else {
             let subject = self.subject.to_string();
             return match self.verb {
                 HELD => printer.line(Tone::Plain, HELD, &format!("{subject}   {}", self.count)),
-                PRESENT => printer.line(Tone::Done, PRESENT, &subject),
+                PRESENT if dry_run => printer.line(Tone::Done, PRESENT, &subject),
                 _ => {}
             };
         };
