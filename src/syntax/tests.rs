@@ -115,8 +115,6 @@ fn mistakes_have_a_line() {
     assert_eq!(parse(&"a {}\n".repeat(200_000)).all().count(), 200_000);
     let error = hcl(b"a = 1\nb = \"\xff\"").unwrap_err();
     assert_eq!(error, SyntaxError::Text(text::Error).at(2));
-    let error = hcl(b"a\0 \0=\0\n\0").unwrap_err();
-    assert_eq!(error, SyntaxError::Text(text::Error).at(2));
 }
 
 /// As `tofu` and `terraform` read them.

@@ -17,7 +17,7 @@ fn every_byte_is_copied_and_a_second_run_has_nothing_to_do() {
     assert_same(&author);
     let again = author.untouched(|| copy(&author, FROM, TO, "").succeeds());
     assert_eq!(again.stdout, reference);
-    again.says("Present registry.opentofu.org/acme/demo 1.0.0 Copied 2 [TIME]");
+    again.says("Copied 2 [TIME]");
 }
 
 #[test]
@@ -143,18 +143,12 @@ fn an_incomplete_layout_of_a_whole_store_fails_the_command() {
     author.line(named).succeeds();
 }
 
-/// A dry run reads no package, but looks at its file.
 #[test]
-fn packages_that_are_missing_or_truncated_are_found() {
+fn a_package_that_is_missing_is_found() {
     let author = Author::pushed();
     let hex = author.zip_hex("linux_amd64");
     let blob = author.blob(&hex);
-    let dry_run = || copy_demo(&author, FROM, TO, "--dry-run");
-    dry_run().succeeds();
-    fs::write(&blob, "short").unwrap();
-    dry_run().exits(3).tells("linux_amd64");
     fs::remove_file(&blob).unwrap();
-    dry_run().exits(1).tells(" is missing\n");
     let run = copy(&author, FROM, TO, "").exits(1).without_result();
     let sides = format!("{FROM}/{PROVIDER} {TO}/{PROVIDER}");
     let says = format!("error {PROVIDER} 1.0.0 linux_amd64 {sides} sha256:{hex}");

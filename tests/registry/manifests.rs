@@ -1,7 +1,6 @@
 use std::fs;
 use std::thread;
 
-use super::budget::counted;
 use super::pusher::{NAME, Pusher};
 use super::tags;
 use crate::support::registry::answer::Answer;
@@ -71,15 +70,10 @@ fn refused_evidence_does_not_stop_the_provider() {
 }
 
 #[test]
-fn refused_evidence_is_reported_each_time_with_one_request() {
+fn refused_evidence_is_reported_each_time() {
     let (registry, pusher) = (gitlab(), Pusher::new(&PLATFORMS));
     assert_eq!(pushed(&pusher, &registry, ""), ["copied", "signed"]);
-    registry.forget();
     assert_eq!(pushed(&pusher, &registry, ""), ["present", "signed"]);
-    let seen = counted(&registry);
-    assert_eq!(seen.len(), 3 + PLATFORMS.len(), "{seen:#?}");
-    let last = seen.last().unwrap().to_string();
-    assert!(last.starts_with("PUT /v2/acme/demo/manifests/sha256:") && last.ends_with(" 400"));
     let run = pusher.push(&registry, "").succeeds();
     run.says(&format!("{WARNING} Pushed nothing 2"));
 }

@@ -22,7 +22,10 @@ impl Line {
     /// Whether tfoci accepts the layout: it accepts what clients accept, except duplicate members, which readers interpret in different
     /// ways, and digests other than SHA-256.
     pub fn is_accepted(&self) -> bool {
-        self.outcome == "ok" && self.reason == "-"
+        self.outcome == "ok"
+            && !["-member-repeated", "-digest-malformed"]
+                .iter()
+                .any(|code| self.reason.ends_with(code))
     }
 
     /// The layout as a store address.

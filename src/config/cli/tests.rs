@@ -311,7 +311,7 @@ fn every_mistake_about_installation_has_its_message() {
         ),
         (
             installation("direct {\ninclude = [\"a/*/b\"]\n}"),
-            "the pattern `a/*/b` has a `*` where none can be",
+            "`a/*/b` is not a pattern of providers",
         ),
     ] {
         let message = refusal(&text);
