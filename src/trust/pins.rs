@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 
+use toml_edit::{InlineTable, Value};
+
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::fingerprint::Fingerprint;
 use crate::version::Version;
@@ -192,6 +194,14 @@ fn table(provider: &ProviderAddr, keys: &NewKeys, inherited: Option<&TrustEntry>
     }
     if inherited.is_some_and(|entry| entry.rule.weak == Weak::Warn) {
         table += "weak = \"warn\"\n";
+    }
+    if let Some((file, id)) = inherited.and_then(|entry| entry.attestation.as_ref()) {
+        let key = Value::from(file.path.to_string_lossy().into_owned());
+        let required = match id {
+            Some(id) => InlineTable::from_iter([("key", key), ("id", id.into())]).into(),
+            None => key,
+        };
+        table += &format!("require_attestation = {required}\n");
     }
     table
 }

@@ -2,6 +2,7 @@ use std::fs;
 use std::io::Read as _;
 
 use super::{PINNING, other, pinned, table};
+use crate::attestation::MirrorKey;
 use crate::mirror::origin_scene::OriginScene;
 use crate::mirror::{LINUX, demo};
 use crate::support::origin::Provider;
@@ -19,6 +20,26 @@ fn a_new_table_precedes_every_table_that_would_match_first() {
     assert_eq!(scene.trust(), expected);
     let told = scene.demo(&format!("{PINNING} --recheck"));
     told.tells("Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] pinned Mirrored 1 [TIME]");
+}
+
+/// The new table comes first: readers would accept any copy of the provider otherwise.
+#[test]
+fn a_new_table_requires_the_attestation_that_was_required_before() {
+    let scene = OriginScene::of([demo()]);
+    scene.write("mirror.pub", MirrorKey::new(1).public());
+    let verify = "[ORIGIN]/acme/demo --from oci-layout:store --trust trust.toml";
+    for required in [
+        "\"mirror.pub\"",
+        "{ key = \"mirror.pub\", id = \"https://mirror.example\" }",
+    ] {
+        let required = format!("require_attestation = {required}\n");
+        let general = format!("[[provider]]\nmatch = \"[ORIGIN]/*/*\"\n{required}");
+        scene.trusts(&general);
+        scene.demo(&format!("{PINNING} --recheck -q")).says(0, "");
+        scene.command_of("verify", verify).ends(3);
+        let own = pinned("demo", "ACME");
+        assert_eq!(scene.trust(), format!("{own}{required}\n{general}"));
+    }
 }
 
 #[test]
