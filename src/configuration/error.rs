@@ -6,7 +6,6 @@ use super::Position;
 use crate::config::module;
 use crate::disk;
 use crate::error::{Category, Hint, printable, printable_path};
-use crate::json;
 
 /// A configuration that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -44,9 +43,6 @@ pub enum Error {
         expression: String,
         position: Position,
     },
-    /// A local state that clients refuse, too.
-    #[error("the state {} cannot be read", printable_path(.path))]
-    State { path: PathBuf, source: json::Error },
     /// A limit was exceeded.
     #[error("{} has more than {limit} {what}", printable_path(.directory))]
     Many {
@@ -77,7 +73,6 @@ impl Error {
             | Self::Computed { .. }
             | Self::FileName { .. } => Category::Malformed,
             Self::Module { source, .. } => source.category(),
-            Self::State { source, .. } => source.category(),
         }
     }
 }

@@ -5,7 +5,6 @@
 
 mod error;
 mod modules_json;
-mod state;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +15,7 @@ use crate::config::module::{self, Module, SourceFile, is_configuration, is_test_
 pub use crate::config::module::{Position, Stated};
 use crate::constraint::VersionConstraints;
 use crate::disk;
+use crate::error::printable_path;
 use crate::lockfile::{self, Client};
 pub use error::Error;
 use walk::{Caller, Walk};
@@ -30,10 +30,13 @@ const LARGEST_MODULE: u64 = 16 << 20;
 /// The directory below the root module where clients look for test files, too.
 const TESTS: &str = "tests";
 
+/// The name of a state on this disk, and in the client's own directory of the record of a backend.
+const STATE: &str = "terraform.tfstate";
+
 /// The most providers of a configuration. Large ones have some dozens, and each costs requests.
 const MOST_PROVIDERS: usize = 2_000;
 
-/// What the root module, all modules that it calls, its test files and its local state demand together: everything from which `init` takes
+/// What the root module, all modules that it calls and its test files demand together: everything but the state from which `init` takes
 /// providers ([what clients do](crate::clients#where-init-finds-providers)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
@@ -48,7 +51,7 @@ pub struct Requirements {
     pub not_followed: BTreeSet<String>,
     /// The expression that decides the module of one such call, and the place of the call.
     pub computed: Option<(String, Position)>,
-    /// The state that cannot be read here, such as "backend `s3`".
+    /// The state, which may require more, such as "state in the backend `s3`".
     pub unread_state: Option<String>,
 }
 
@@ -61,8 +64,6 @@ pub struct ReadAs {
     pub default_host: Hostname,
     /// The directory of the client's own files, relative to that of the root module: `.terraform`, or `TF_DATA_DIR`.
     pub data: PathBuf,
-    /// The workspace that `TF_WORKSPACE` selects; `None` for the one that the client has recorded in `data`.
-    pub workspace: Option<String>,
 }
 
 impl Requirements {
@@ -71,7 +72,7 @@ impl Requirements {
     /// Addresses without a host have the default host of the client. A directory that is called by several names is read once.
     ///
     /// # Errors
-    /// A local module is missing, or a module, the local state or `modules.json` cannot be parsed.
+    /// A local module is missing, or a module or `modules.json` cannot be parsed.
     pub fn read(root: &Path, read_as: &ReadAs) -> Result<Self, Error> {
         if root.is_file() {
             let path = root.to_owned();
@@ -96,12 +97,13 @@ impl Requirements {
             registries,
             installed: modules_json::read(&followed(root), &root.join(&read_as.data))?,
             found: Self::default(),
-            backend: None,
             read: BTreeMap::new(),
             size: 0,
         };
-        let (mut found, backend) = walk.run()?;
-        state::add(&mut found, root, read_as, client, backend)?;
+        let mut found = walk.run()?;
+        if found.unread_state.is_none() {
+            found.unread_state = local_state(root, &root.join(&read_as.data));
+        }
         Ok(found)
     }
 
@@ -152,6 +154,14 @@ fn one_path(directory: &Path, caller: Option<&Caller>) -> Result<PathBuf, Error>
         }),
         (result, _) => Ok(result?),
     }
+}
+
+/// The state of a root module that names no backend, or that named one when the client set it up.
+fn local_state(root: &Path, data: &Path) -> Option<String> {
+    let workspaces = root.join("terraform.tfstate.d");
+    let mut states = [root.join(STATE), workspaces, data.join(STATE)].into_iter();
+    let state = states.find(|path| path.exists())?;
+    Some(format!("state {}", printable_path(&state)))
 }
 
 fn writer_of_lock_file(root: &Path) -> Result<Option<Client>, disk::Error> {

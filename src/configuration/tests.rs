@@ -25,7 +25,6 @@ pub(super) fn read_as(client: Option<Client>) -> ReadAs {
         client,
         default_host: Hostname::default_origin(),
         data: ".terraform".into(),
-        workspace: None,
     }
 }
 

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use super::modules_json::InstalledModule;
 use super::{Error, Position, Requirements, followed, joined, one_path, read_module};
 use crate::address::Hostname;
-use crate::config::module::{Backend, ModuleCall, ModuleSource};
+use crate::config::module::{ModuleCall, ModuleSource};
 use crate::lockfile::Client;
 
 /// The most calls of modules in one configuration. Large ones have some hundreds. Modules that each call the next one twice would double
@@ -34,8 +34,6 @@ pub(super) struct Walk<'a> {
     pub(super) registries: Vec<Hostname>,
     pub(super) installed: BTreeMap<String, InstalledModule>,
     pub(super) found: Requirements,
-    /// Where the root module says that the state is.
-    pub(super) backend: Option<Backend>,
     /// The calls of the modules that were read, by the canonical paths of the modules.
     pub(super) read: BTreeMap<PathBuf, Rc<BTreeMap<String, ModuleCall>>>,
     /// The bytes that were read.
@@ -83,7 +81,7 @@ impl Caller {
 
 impl Walk<'_> {
     /// Reads all modules.
-    pub(super) fn run(mut self) -> Result<(Requirements, Option<Backend>), Error> {
+    pub(super) fn run(mut self) -> Result<Requirements, Error> {
         let mut pending = vec![Called {
             directory: self.root.to_owned(),
             caller: None,
@@ -110,7 +108,7 @@ impl Walk<'_> {
                 }
             }
         }
-        Ok((self.found, self.backend))
+        Ok(self.found)
     }
 
     fn too_many(&self, what: &'static str, limit: u64) -> Error {
@@ -136,7 +134,9 @@ impl Walk<'_> {
         }
         let calls = Rc::new(std::mem::take(&mut module.calls));
         self.found.add(&module, &called.directory)?;
-        self.backend = self.backend.take().or(module.backend.filter(|_| is_root));
+        if let Some(backend) = module.backend.filter(|_| is_root) {
+            self.found.unread_state = Some(format!("state in the backend `{backend}`"));
+        }
         self.read.insert(path, Rc::clone(&calls));
         Ok(calls)
     }

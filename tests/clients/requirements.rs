@@ -121,7 +121,6 @@ fn clients_require_the_providers_that_we_find() {
             client: None,
             default_host: host.parse().unwrap(),
             data: ".terraform".into(),
-            workspace: None,
         };
         let found = Requirements::read(&scene.path("root"), &read_as).unwrap();
         let seen = seen_by(client, &scene);

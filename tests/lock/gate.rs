@@ -15,23 +15,15 @@ const MODULE: &str =
 const CALL: &str = "module \"m\" {\n  source = \"./helper\"\n}\n";
 const RUN: &str = "run \"x\" {\n  module {\n    source = \"./helper\"\n  }\n}\n";
 const RUN_JSON: &str = r#"{"run": {"x": {"module": {"source": "./helper"}}}}"#;
-const BACKEND: &str = "terraform {\n  backend \"local\" {\n    path = \"kept/x.json\"\n  }\n}\n";
-const OF_WEST: &str = "terraform.tfstate.d/west/terraform.tfstate";
 const STATE: &str = r#"{"version": 4, "terraform_version": "1.9.0", "serial": 1, "lineage": "a", "outputs": {}, "resources": [
   {"mode": "managed", "type": "x_y", "name": "z", "provider": "provider[\"[HOST]/acme/other\"]", "instances": []}]}"#;
-/// Clients take names in any letter case.
-const STATE_IN_A_MODULE: &str = r#"{"version": 4, "terraform_version": "1.9.0", "serial": 1, "lineage": "a", "outputs": {}, "RESOURCES": [
-  {"mode": "managed", "type": "x_y", "name": "z", "module": "module.m", "Provider": "module.m.provider[\"[HOST]/acme/other\"].west", "instances": []}]}"#;
-/// Clients skip the comment.
-const STATE_WITH_COMMENT: &str = r#"{"version": 4, "terraform_version": "1.9.0", "serial": 1, "lineage": "a", "outputs": {}, "resources": [
-  {"mode": "managed", "type": "x_y", "name": "z", "provider": "/*provider[\"[HOST]/acme/demo\"]*/ provider[\"[HOST]/acme/other\"]", "instances": []}]}"#;
 /// Clients read both members.
 const RUN_TWICE: &str = r#"{"run": {"x": {"module": {"source": "./helper"}, "module": null}}}"#;
 const PACKAGE: &str =
     "terraform.d/plugins/[HOST]/acme/other/9.9.9/any_any/terraform-provider-other";
 
 /// The changes by which `init` of both clients installs another provider.
-const CHANGES: [Change; 8] = [
+const CHANGES: [Change; 4] = [
     &[("more.tf", CALL), ("helper/main.tf", MODULE)],
     &[("x.tftest.hcl", RUN), ("helper/main.tf", MODULE)],
     &[("tests/x.tftest.hcl", RUN), ("helper/main.tf", MODULE)],
@@ -39,10 +31,6 @@ const CHANGES: [Change; 8] = [
         ("tests/x.tftest.json", RUN_JSON),
         ("helper/main.tf", MODULE),
     ],
-    &[("terraform.tfstate", STATE)],
-    &[("terraform.tfstate", STATE_IN_A_MODULE)],
-    &[("more.tf", BACKEND), ("kept/x.json", STATE)],
-    &[(".terraform/environment", "west\n"), (OF_WEST, STATE)],
 ];
 
 /// The changes that only OpenTofu sees.
@@ -143,10 +131,8 @@ fn no_change_brings_a_provider_past_the_gate() {
 /// What clients read in another way than it looks: no provider hides in it.
 #[test]
 fn what_clients_read_in_another_way_does_not_pass() {
-    let saved = r#"{"version": 3, "backend": {"type": "local", "config": {"path": "kept/y.json", "workspace_dir": null}, "hash": 1}}"#;
     let heredoc = "resource \"x_y\" \"z\" {\n  provider = <<E\nnull\nE\n}\n";
     let decomposed = CALL.replace("helper", "e\u{301}");
-    let above = (".terraform/environment", "nope/../../x");
     let composed = ("\u{e9}/main.tf", MODULE);
     let project = Project::of("terraform");
     let exits = |directory: &str, change: &[(&str, &str)], code: i32| {
@@ -154,18 +140,14 @@ fn what_clients_read_in_another_way_does_not_pass() {
         project.add(directory, change);
         project.check(directory).exits(code);
     };
-    exits("0", &[("terraform.tfstate", STATE_WITH_COMMENT)], 1);
-    exits("1", &[above, ("x/terraform.tfstate", STATE)], 4);
-    let saved = (".terraform/terraform.tfstate", saved);
-    exits("2", &[saved, ("kept/y.json", STATE)], 4);
     let decomposed = [
         ("more.tf", &*decomposed),
         ("e\u{301}/main.tf", "locals {}\n"),
     ];
-    exits("3", &[&decomposed[..], &[composed]].concat(), 4);
+    exits("0", &[&decomposed[..], &[composed]].concat(), 4);
     let twice = [("x.tftest.json", RUN_TWICE), ("helper/main.tf", MODULE)];
-    exits("4", &twice, 4);
-    exits("5", &[("more.tf", heredoc)], 1);
+    exits("1", &twice, 4);
+    exits("2", &[("more.tf", heredoc)], 1);
 }
 
 #[test]
@@ -180,20 +162,17 @@ fn a_package_beside_the_configuration_needs_an_entry() {
 
 /// The second line of the gate holds where the first one only warns.
 #[test]
-fn a_state_that_cannot_be_read_is_named() {
+fn a_state_is_named() {
     let project = Project::of("terraform");
-    let backend = |name: &str, body: &str| {
-        format!("terraform {{\n  backend \"{name}\" {{\n    {body}\n  }}\n}}\n")
-    };
-    let encrypted = r#"{"serial": 1, "lineage": "a", "meta": {}, "encrypted_data": "eA==", "encryption_version": "v0"}"#;
-    let expression = backend("local", "path = \"${\"kept\"}\"");
+    let backend = "terraform {\n  backend \"s3\" {\n    bucket = \"x\"\n  }\n}\n";
     let json = r#"{"terraform": {"backend": {"http": {}}}}"#;
     let changes = [
-        ("b.tf", &*backend("s3", "bucket = \"x\""), "`s3`"),
+        ("terraform.tfstate", STATE, "0/terraform.tfstate."),
+        ("terraform.tfstate.d/x/y", "", "1/terraform.tfstate.d."),
+        (".terraform/terraform.tfstate", "", "2/.terraform/"),
+        ("b.tf", backend, "`s3`"),
         ("b.tf", "terraform {\n  cloud {}\n}\n", "`cloud`"),
         ("b.tf.json", json, "`http`"),
-        ("b.tf", &expression, "`local`"),
-        ("terraform.tfstate", encrypted, "4/terraform.tfstate"),
     ];
     for (number, (name, text, state)) in changes.iter().enumerate() {
         let directory = number.to_string();
@@ -206,29 +185,9 @@ fn a_state_that_cannot_be_read_is_named() {
         assert!(is_named && warning.contains("`terraform init -lockfile=readonly`"));
     }
     if has("terraform") {
-        project.add("3", &[("kept", STATE)]);
-        let run = project.init("3", &["-lockfile=readonly"]).exits(1);
+        let run = project.init("0", &["-lockfile=readonly"]).exits(1);
         run.tells("Provider dependency changes detected");
     }
-}
-
-#[test]
-fn a_state_that_clients_refuse_is_refused() {
-    let project = Project::of("tofu");
-    project.locked("project");
-    let legacy = STATE.replace("[\\\"[HOST]/acme/other\\\"]", ".other");
-    let twice = STATE.replace("\"mode\"", "\"Provider\": \"\", \"mode\"");
-    for (text, code, said) in [
-        ("{\n", 1, "line 2, column 1"),
-        (&legacy, 1, "`provider.other`"),
-        (&twice, 3, "`Provider`"),
-    ] {
-        project.add("project", &[("terraform.tfstate", text)]);
-        let run = project.check("project").exits(code);
-        run.tells("project/terraform.tfstate").tells(said);
-    }
-    project.add("project", &[("terraform.tfstate", "")]);
-    project.check("project").succeeds();
 }
 
 #[test]

@@ -91,8 +91,8 @@ pub(super) struct Arguments {
     ///
     /// With `--require-pinned`, such a hash is a difference. An `h1` is a difference, too, if the store does not have the package to compare it with.
     ///
-    /// A provider without an entry is a difference, and tfoci asks no host about it. That holds for what the configuration, test files or the
-    /// local state require, and for packages in `terraform.d/plugins`.
+    /// A provider without an entry is a difference, and tfoci asks no host about it. That holds for what the configuration and its test
+    /// files require, and for packages in `terraform.d/plugins`.
     ///
     /// A gate for changes by others has two lines, and neither is enough alone:
     ///
@@ -101,9 +101,8 @@ pub(super) struct Arguments {
     ///   terraform init -lockfile=readonly
     ///
     /// For OpenTofu, both name `tofu`. The first line verifies the packages before the second one installs them. The second line refuses
-    /// what a remote or encrypted state requires without an entry: tfoci cannot read such a state, and warns of it. Name the client, since
-    /// otherwise the lock file says which client it is for. Take `trust.toml` and the key files from the protected branch, not from the
-    /// change.
+    /// what a state requires without an entry: tfoci reads no state, and warns if there is one. Name the client, since otherwise the lock file
+    /// says which client it is for. Take `trust.toml` and the key files from the protected branch, not from the change.
     ///
     /// With `--require-pinned`, a downloaded module counts only if its source and version in `modules.json` are certainly the same as in the call:
     /// tfoci refuses sources and versions that the client computes.

@@ -172,7 +172,7 @@ async fn configured(
     if let Some(state) = &requirements.unread_state {
         let (path, program) = (printable_path(&target.path), client.program());
         session.printer.warning(&format!(
-            "{path}: tfoci cannot read the {}. `{program} init -lockfile=readonly` refuses what it requires and the file does not have",
+            "{path}: tfoci does not read the {}. `{program} init -lockfile=readonly` refuses what it requires and the file does not have",
             printable(state)
         ));
     }

@@ -75,12 +75,6 @@ pub(in crate::cli) fn data_directory() -> PathBuf {
     named.unwrap_or_else(|| PathBuf::from(".terraform"))
 }
 
-/// The workspace that `TF_WORKSPACE` selects.
-pub(in crate::cli) fn workspace() -> Option<String> {
-    let named = variable("TF_WORKSPACE");
-    named.map(|name| name.to_string_lossy().into_owned())
-}
-
 /// The plugin cache of the clients: `TF_PLUGIN_CACHE_DIR`, otherwise what the CLI configuration says.
 pub(super) fn plugin_cache(configured: Option<&str>) -> Option<PathBuf> {
     let value = |name: &str| variable(name)?.into_string().ok();

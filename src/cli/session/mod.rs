@@ -43,9 +43,7 @@ use super::error::CommandError;
 use super::printer::Printer;
 use super::report::Report;
 use super::trace::Trace;
-pub(super) use environment::{
-    config_file, data_directory, has_data_directory, warn_of_sources, workspace,
-};
+pub(super) use environment::{config_file, data_directory, has_data_directory, warn_of_sources};
 pub(super) use everything::Everything;
 pub(super) use network::variables;
 pub(super) use settings::Settings;

@@ -13,7 +13,7 @@ use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::platform::{Platform, Platforms};
 use tfoci::selection::Selection;
 
-use super::{Session, data_directory, decode, read, workspace};
+use super::{Session, data_directory, decode, read};
 use crate::cli::error::CommandError;
 use crate::cli::printer::Printer;
 
@@ -60,7 +60,6 @@ pub(in crate::cli) fn read_as(client: Option<Client>, default_host: Hostname) ->
         client,
         default_host,
         data: data_directory(),
-        workspace: workspace(),
     }
 }
 

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use super::error::Located;
 use super::files::SourceFile;
 use super::read::{
-    blocks, line, literal, literal_of, located, name, provider, requirement, roots, target, text,
-    text_of,
+    blocks, line, literal_of, located, name, provider, requirement, roots, target, text, text_of,
 };
 use super::{
-    Backend, Error, FileError, LARGEST, Module, ModuleCall, ModuleSource, Position, Requirement,
-    Stated, Target,
+    Error, FileError, LARGEST, Module, ModuleCall, ModuleSource, Position, Requirement, Stated,
+    Target,
 };
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::{self, VersionConstraints};
@@ -38,7 +37,7 @@ pub(super) struct Assembly<'a> {
     imported: Vec<(Target, Used)>,
     /// By name.
     calls: BTreeMap<String, Call>,
-    backend: Option<Backend>,
+    backend: Option<String>,
 }
 
 /// The use of a provider under a local name, and the place of its first use.
@@ -89,9 +88,8 @@ impl<'a> Assembly<'a> {
             }
             let backends = blocks(terraform.body, "backend", 1)?.into_iter();
             for backend in backends.chain(blocks(terraform.body, "cloud", 0)?) {
-                let text = |name| backend.body.value(name).map(|value| literal(value).ok());
                 let name = backend.labels.first().unwrap_or(&"cloud");
-                self.backend = Some(Backend::of(name, text("path"), text("workspace_dir")));
+                self.backend = Some((*name).to_owned());
             }
         }
         for block in blocks(root, "provider", 1)? {

@@ -42,53 +42,14 @@ pub struct Module {
     pub requirements: BTreeMap<String, Requirement>,
     /// The modules that it calls, by the names of the calls. Those of test files have names as in `modules.json`.
     pub calls: BTreeMap<String, ModuleCall>,
-    /// Where its state is, if it says so.
-    pub backend: Option<Backend>,
-}
-
-/// Where a module says that its state is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Backend {
-    /// In files.
-    Local {
-        /// The file of the default workspace.
-        path: Option<String>,
-        /// The directory of the other workspaces.
-        workspaces: Option<String>,
-    },
-    /// In the backend of this name, or in files that an expression names.
-    Other(String),
+    /// The name of the backend that has its state, if it says so; `cloud` for a block of this name.
+    pub backend: Option<String>,
 }
 
 /// A text as clients have it, who normalise every text of a configuration.
 fn in_nfc(text: &str) -> String {
     let nfc = icu_normalizer::ComposingNormalizerBorrowed::new_nfc();
     nfc.normalize(text).into_owned()
-}
-
-/// The backend of a configuration that names none.
-impl Default for Backend {
-    fn default() -> Self {
-        Self::of("local", None, None)
-    }
-}
-
-impl Backend {
-    /// The backend of this name. An argument is `None` if it is an expression.
-    pub(crate) fn of(
-        name: &str,
-        path: Option<Option<String>>,
-        workspaces: Option<Option<String>>,
-    ) -> Self {
-        let is_computed = path == Some(None) || workspaces == Some(None);
-        match name == "local" && !is_computed {
-            true => Self::Local {
-                path: path.flatten(),
-                workspaces: workspaces.flatten(),
-            },
-            false => Self::Other(name.to_owned()),
-        }
-    }
 }
 
 /// A `module` block.

@@ -74,7 +74,7 @@ pub(super) fn text(value: &Value<'_>) -> Option<String> {
 }
 
 /// The text of a value, or the expression that it is. OpenTofu evaluates templates in JSON, and Terraform takes them as they are.
-pub(super) fn literal(value: &Value<'_>) -> Result<String, String> {
+fn literal(value: &Value<'_>) -> Result<String, String> {
     match (value, text(value)) {
         (Value::Text(_), Some(text)) if text.contains("${") || text.contains("%{") => Err(text),
         (_, Some(text)) => Ok(text),
