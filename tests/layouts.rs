@@ -70,7 +70,6 @@ pub fn install_from(
 ) -> Result<Installed, Failure> {
     let request = Request {
         kind: tfoci::install::DirectoryKind::Mirror,
-        cache: None,
         into: into.to_owned(),
         platforms: Platforms::Only(vec![platform.parse().unwrap()]),
         form: Form::Packed,

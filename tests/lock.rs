@@ -24,7 +24,7 @@ mod messages;
 mod mirrors;
 /// Other commands that ask origins.
 mod origins;
-/// The plugin cache.
+/// What is at the path of a package already.
 #[cfg(unix)]
 mod plugin_cache;
 /// Hosts at private addresses.

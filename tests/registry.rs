@@ -209,7 +209,6 @@ impl User {
         let stored = StoredProvider::new(provider(), (*self.destination()).clone(), place);
         let request = install::Request {
             kind: install::DirectoryKind::Mirror,
-            cache: None,
             into: self.path("mirror"),
             platforms: Platforms::All,
             form: Form::Packed,

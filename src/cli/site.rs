@@ -231,7 +231,6 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
     Ok(Request {
         into: directory.clone(),
         kind: DirectoryKind::Site,
-        cache: None,
         form: Form::Packed,
         platforms: match arguments.platform.is_empty() {
             true => Platforms::All,

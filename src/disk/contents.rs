@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::exposed::is_exclusively_owned;
 use super::unpack::copy_mode;
 use crate::archive::Limits;
 use crate::error::{Category, printable_path};
@@ -33,25 +32,16 @@ pub fn directory_h1(directory: &Path, limits: &Limits) -> Result<PackageHash, Er
 /// As [`directory_h1`], or the copy cannot be written.
 pub fn copy_directory(
     directory: &Path,
-    copy: Copy<'_>,
+    into: &Path,
     limits: &Limits,
 ) -> Result<PackageHash, Error> {
-    walk(directory, Some(copy), limits)
+    walk(directory, Some(into), limits)
 }
 
-/// Where a directory is copied to.
-#[derive(Clone, Copy, Debug)]
-pub struct Copy<'a> {
-    /// An empty directory.
-    pub into: &'a Path,
-    /// Whether files become hard links, where the file system allows it and only this user may change them.
-    pub shares: bool,
-}
-
-fn walk(directory: &Path, copy: Option<Copy<'_>>, limits: &Limits) -> Result<PackageHash, Error> {
+fn walk(directory: &Path, into: Option<&Path>, limits: &Limits) -> Result<PackageHash, Error> {
     let mut walk = Walk {
         directory,
-        copy,
+        into,
         entries: limits.entries,
         bytes: limits.unpacked,
         limits,
@@ -68,7 +58,8 @@ fn walk(directory: &Path, copy: Option<Copy<'_>>, limits: &Limits) -> Result<Pac
 struct Walk<'a> {
     /// The directory whose files are read.
     directory: &'a Path,
-    copy: Option<Copy<'a>>,
+    /// The directory that receives copies of them, if there is one.
+    into: Option<&'a Path>,
     /// The remaining number of entries.
     entries: u64,
     /// The remaining number of bytes.
@@ -107,17 +98,13 @@ impl Walk<'_> {
     /// The path of the copy of a file or directory.
     fn copied(&self, path: &Path) -> Option<PathBuf> {
         let within = path.strip_prefix(self.directory).ok()?;
-        Some(self.copy?.into.join(within))
+        Some(self.into?.join(within))
     }
 
     fn file(&mut self, path: &Path) -> Result<[u8; 32], Error> {
         let copied = self.copied(path);
-        let shares = self.copy.is_some_and(|copy| copy.shares);
-        let shared = copied
-            .as_deref()
-            .filter(|copied| shares && share(path, copied));
-        let mut file = super::open_unlinked(shared.unwrap_or(path))?;
-        let mut copy = match copied.as_deref().filter(|_| shared.is_none()) {
+        let mut file = super::open_unlinked(path)?;
+        let mut copy = match &copied {
             Some(copied) => Some(create(copied, &file)?),
             None => None,
         };
@@ -139,19 +126,6 @@ impl Walk<'_> {
             }
         }
     }
-}
-
-/// Makes the copy of a file a hard link to it; `false` if it has to be copied.
-fn share(path: &Path, copied: &Path) -> bool {
-    if fs::hard_link(path, copied).is_err() {
-        return false;
-    }
-    let is_safe = fs::symlink_metadata(copied).is_ok_and(|found| is_exclusively_owned(&found));
-    if !is_safe {
-        // If it stays, the copy cannot be created.
-        let _ = fs::remove_file(copied);
-    }
-    is_safe
 }
 
 /// Creates the copy of a file.

@@ -31,15 +31,6 @@ impl Lock {
         Self::wait(&path, Kind::File, reporter).await
     }
 
-    /// Like [`Lock::acquire`], but the kind of lock that OpenTofu takes in its plugin cache: that of POSIX. Locks of one process do not
-    /// exclude each other, and the process loses the lock if it closes the file anywhere.
-    ///
-    /// # Errors
-    /// As [`Lock::acquire`].
-    pub async fn of_clients(path: PathBuf, reporter: &dyn Reporter) -> Result<Self, Error> {
-        Self::wait(&path, Kind::OfClients, reporter).await
-    }
-
     /// Waits for the lock on an existing directory. It creates no file there, except on Windows, which only locks files.
     ///
     /// # Errors
@@ -80,9 +71,6 @@ impl Lock {
         match kind {
             Kind::Directory => non_blocking(options.read(true)),
             Kind::File => unlinked(options.write(true).create(true).truncate(false)),
-            Kind::OfClients => {
-                unlinked(options.read(true).write(true).create(true).truncate(false))
-            }
         };
         let file = options.open(path).map_err(|source| {
             let found = path.symlink_metadata();
@@ -98,11 +86,7 @@ impl Lock {
         if !found.is_file() && !found.is_dir() {
             return Err(Error::special(path));
         }
-        let locked = match kind {
-            Kind::OfClients => try_lock_of_clients(&file),
-            Kind::File | Kind::Directory => file.try_lock(),
-        };
-        match locked {
+        match file.try_lock() {
             Ok(()) => Ok(Some(Self { _file: file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(error(source)),
@@ -110,11 +94,10 @@ impl Lock {
     }
 }
 
-/// What is locked, and how.
+/// What is locked.
 #[derive(Clone, Copy)]
 enum Kind {
     File,
-    OfClients,
     Directory,
 }
 
@@ -124,23 +107,6 @@ fn locked_for(directory: &Path) -> (PathBuf, Kind) {
         true => (directory.join(".tfoci.lock"), Kind::File),
         false => (directory.to_owned(), Kind::Directory),
     }
-}
-
-#[cfg(unix)]
-fn try_lock_of_clients(file: &File) -> Result<(), TryLockError> {
-    use rustix::fs::FlockOperation;
-    use rustix::io::Errno;
-    rustix::fs::fcntl_lock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
-        match error {
-            Errno::AGAIN | Errno::ACCESS => TryLockError::WouldBlock,
-            other => TryLockError::Error(other.into()),
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn try_lock_of_clients(file: &File) -> Result<(), TryLockError> {
-    file.try_lock()
 }
 
 #[cfg(test)]

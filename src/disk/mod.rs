@@ -16,7 +16,7 @@ mod state;
 pub mod temp_file;
 pub mod unpack;
 
-pub use contents::{Copy, copy_directory, directory_h1};
+pub use contents::{copy_directory, directory_h1};
 pub use directory::Directory;
 pub use entries::{
     Subdirectories, create_directory, create_durable_directory, create_private_directory,

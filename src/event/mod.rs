@@ -94,7 +94,7 @@ impl fmt::Display for Subject {
 pub enum Transfer {
     /// Its bytes were transferred.
     Copied,
-    /// Its bytes are shared with another repository of the store, or with the clients' plugin cache.
+    /// Its bytes are shared with another repository of the store, or with the store of a site.
     Mounted,
     /// The destination already had it.
     Present,

@@ -12,14 +12,12 @@
 //! hidden file, whose digest is checked before the zip is opened. An installed package is kept if it is identical and no other user can
 //! change it. tfoci never overwrites anything else.
 //!
-//! Several providers are installed at the same time and share the lock of the directory. In the clients' plugin cache, tfoci also locks the
-//! file of each package that OpenTofu locks ([clients: plugin folders](crate::clients#plugin-folders)).
+//! Several providers are installed at the same time and share the lock of the directory. The clients' plugin cache is theirs alone.
 //!
 //! # Why never both forms
 //! If a mirror contains a package in both forms, the order of directory entries decides which one clients use.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -72,8 +70,6 @@ pub struct Request {
     pub into: PathBuf,
     /// Whether clients find it as a mirror or as the providers of a working directory.
     pub kind: DirectoryKind,
-    /// The clients' plugin cache, which must exist: packages are installed there, and copied to `into`.
-    pub cache: Option<PathBuf>,
     /// The platforms to install.
     pub platforms: Platforms,
     /// Whether they stay zips or are unpacked.
@@ -184,13 +180,13 @@ pub(crate) fn by_provider(tasks: Vec<Task>) -> BTreeMap<ProviderAddr, Vec<Task>>
 pub struct Installer<'a> {
     request: &'a Request,
     reporter: &'a Arc<dyn Reporter>,
-    /// The locks of the directories, from the first package to the last.
-    locks: OnceCell<Held>,
+    /// The lock of the directory, from the first package to the last.
+    lock: OnceCell<Held>,
 }
 
-/// Locks of directories. What writes there holds them even if its caller is cancelled: the next process that acquires a lock deletes unfinished
-/// files.
-pub(crate) type Held = Arc<Vec<disk::Lock>>;
+/// The lock of a directory; `None` in a dry run. What writes there holds it even if its caller is cancelled: the next process that acquires it
+/// deletes unfinished files.
+pub(crate) type Held = Option<Arc<disk::Lock>>;
 
 impl<'a> Installer<'a> {
     /// An installer for this directory.
@@ -198,33 +194,31 @@ impl<'a> Installer<'a> {
         Self {
             request,
             reporter,
-            locks: OnceCell::new(),
+            lock: OnceCell::new(),
         }
     }
 
-    /// Creates and locks the directories when the first package needs them; none in a dry run.
+    /// Creates and locks the directory when the first package needs it, except in a dry run.
     pub(crate) async fn lock(&self) -> Result<Held, Problem> {
-        let locks = self.locks.get_or_try_init(|| self.acquire()).await;
-        locks.cloned()
+        let lock = self.lock.get_or_try_init(|| self.acquire()).await;
+        lock.cloned()
     }
 
     async fn acquire(&self) -> Result<Held, Problem> {
-        let request = self.request;
-        let mut locks = Vec::new();
-        let directories = iter::once(&request.into).chain(&request.cache);
-        for directory in directories.filter(|_| !request.dry_run) {
-            disk::create_directory(directory)?;
-            let reporter = &**self.reporter;
-            locks.push(match request.kind {
-                DirectoryKind::Mirror | DirectoryKind::Site => {
-                    disk::Lock::acquire(directory.join(".tfoci.lock"), reporter).await?
-                }
-                // Clients would not expect a file there.
-                DirectoryKind::Providers => disk::Lock::of_directory(directory, reporter).await?,
-            });
-            disk::sweep(directory)?;
+        let (directory, reporter) = (&self.request.into, &**self.reporter);
+        if self.request.dry_run {
+            return Ok(None);
         }
-        Ok(Arc::new(locks))
+        disk::create_directory(directory)?;
+        let lock = match self.request.kind {
+            DirectoryKind::Mirror | DirectoryKind::Site => {
+                disk::Lock::acquire(directory.join(".tfoci.lock"), reporter).await?
+            }
+            // Clients would not expect a file there.
+            DirectoryKind::Providers => disk::Lock::of_directory(directory, reporter).await?,
+        };
+        disk::sweep(directory)?;
+        Ok(Some(Arc::new(lock)))
     }
 
     /// Installs the newest version that is selected; `None` if the store lists the provider and has no version of it.
@@ -269,11 +263,11 @@ impl<'a> Installer<'a> {
         self.deliver(&release, &at, &BTreeSet::new()).await
     }
 
-    /// Locks the directories, and looks for packages that clients would use instead of the packages of a version.
+    /// Locks the directory, and looks for packages that clients would use instead of the packages of a version.
     async fn ready(&self, provider: &ProviderAddr, version: &Version) -> Result<Held, Problem> {
-        let locks = self.lock().await?;
+        let lock = self.lock().await?;
         self.refuse_other_spellings(provider, version).await?;
-        Ok(locks)
+        Ok(lock)
     }
 
     /// Installs the packages of a verified release. A package must match one of the `locked` hashes, if there are any.
@@ -293,15 +287,14 @@ impl<'a> Installer<'a> {
         let (provider, version) = (&release.provider, &release.version);
         let locked = Arc::new(locked.clone());
         let fail = |problem: Problem| problem.of(Subject::version(provider, version), at.clone());
-        let locks = self.ready(provider, version).await.map_err(fail)?;
+        let lock = self.ready(provider, version).await.map_err(fail)?;
         let install = |download: Download<B>| {
             let work = PackageInstallation {
                 place: PackagePlace::of(request, provider, version, &download.package.platform),
                 download,
                 locked: Arc::clone(&locked),
                 trusts_lock: !request.trust.has_own_rule(provider),
-                _locks: Arc::clone(&locks),
-                _cache_lock: None,
+                _lock: lock.clone(),
             };
             work.install()
         };
@@ -322,17 +315,16 @@ impl<'a> Installer<'a> {
         packages: Vec<LocalPackage>,
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Vec<InstalledPackage>, Problem> {
-        let locks = self.ready(provider, version).await?;
+        let lock = self.ready(provider, version).await?;
         let (request, locked) = (self.request.clone(), locked.clone());
         let (provider, version) = (provider.clone(), version.clone());
         let copied = jobs::in_thread(move || {
-            let _locks = locks;
+            let _lock = lock;
             let accept = |h1: &PackageHash| refuse_unlocked(h1, &locked);
             let copied = packages.iter().map(|package| {
                 let place = PackagePlace::of(&request, &provider, &version, &package.platform);
-                let place = place.without_cache();
                 place.refuse_other_form()?;
-                let (transfer, h1) = place.copy(&package.path, false, &accept)?;
+                let (transfer, h1) = place.copy(&package.path, &accept)?;
                 Ok(InstalledPackage {
                     h1: Some(h1),
                     ..place.installed(transfer)
@@ -343,8 +335,7 @@ impl<'a> Installer<'a> {
         copied.await
     }
 
-    /// The packages for these platforms, if all are installed with one of these `h1`, so that clients use them as they are. Packages
-    /// in the plugin cache are copied from there.
+    /// The packages for these platforms, if all are installed with one of these `h1`, so that clients use them as they are.
     ///
     /// # Errors
     /// A directory cannot be read, or the path of a package is occupied.
@@ -358,10 +349,6 @@ impl<'a> Installer<'a> {
         if platforms.is_empty() || locked.is_empty() {
             return Ok(None);
         }
-        let locks = match self.request.cache {
-            Some(_) => self.lock().await?,
-            None => Held::default(),
-        };
         self.refuse_other_spellings(provider, version).await?;
         let places = platforms.iter();
         let places =
@@ -369,10 +356,9 @@ impl<'a> Installer<'a> {
         let (places, locked): (Vec<PackagePlace>, _) = (places.collect(), locked.clone());
         // Hashes every file, which can take seconds.
         let found = jobs::in_thread(move || {
-            let _locks = locks;
             let found = places.iter().map(|place| {
                 let found = place.unpacked_already(&locked).transpose()?;
-                Some(found.map(|(transfer, _)| place.installed(transfer)))
+                Some(found.map(|_| place.installed(Transfer::Present)))
             });
             found.collect::<Option<Result<Vec<_>, _>>>().transpose()
         });

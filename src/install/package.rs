@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::download::{Download, Inspected};
 use super::{
-    Event, Hashes, Held, InstalledPackage, PackageHash, PackagePlace, Problem, Transfer, disk,
-    jobs, trust,
+    Event, Hashes, Held, InstalledPackage, PackageHash, PackagePlace, Problem, Transfer, jobs,
+    trust,
 };
 use crate::blob::BlobLocation;
 use crate::event::Warning;
@@ -22,9 +22,7 @@ pub(super) struct PackageInstallation<B> {
     /// Whether a locked `h1` proves a package that is there. It does not replace a signature that the user requires: an attacker who can
     /// change the lock file could also have put the package there.
     pub(super) trusts_lock: bool,
-    pub(super) _locks: Held,
-    /// The lock of OpenTofu on this package in the plugin cache, once it is held.
-    pub(super) _cache_lock: Option<Arc<disk::Lock>>,
+    pub(super) _lock: Held,
 }
 
 impl<B: PackageBlob> PackageInstallation<B> {
@@ -51,17 +49,8 @@ impl<B: PackageBlob> PackageInstallation<B> {
         if let Some(linked) = self.linked().await? {
             return Ok(linked);
         }
-        let mut this = self.clone();
-        if let Some(path) = self.place.cache_lock()? {
-            let lock = disk::Lock::of_clients(path, &*self.download.reporter).await?;
-            this._cache_lock = Some(Arc::new(lock));
-            // Another process may have installed it meanwhile.
-            if let Some(there) = self.in_thread(|this| this.present()).await? {
-                return Ok(there);
-            }
-        }
         let mut staged = self.place.stage()?;
-        let unpacking = this.clone();
+        let unpacking = self.clone();
         let unpacked = self.download.arriving_or_to(
             |front| self.place.can_unpack_arriving(front),
             move |reader| {
@@ -75,7 +64,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
         let (transfer, hashes) = match unpacked.await? {
             Some(unpacked) => unpacked,
             None => {
-                let moved = this.in_thread(move |this| {
+                let moved = self.in_thread(move |this| {
                     let accept = |hashes: &Hashes| this.refuse_unlocked(Some(hashes));
                     this.place
                         .move_into_place(staged, &this.download.package.file_name, &accept)
@@ -102,7 +91,7 @@ impl<B: PackageBlob> PackageInstallation<B> {
         Ok(hashes.map(|hashes| self.compared(Transfer::Mounted, Some(hashes))))
     }
 
-    /// Runs work that reads whole packages on a thread that may block. The locks are held until it ends.
+    /// Runs work that reads whole packages on a thread that may block. The lock is held until it ends.
     async fn in_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce(Self) -> Result<T, Problem> + Send + 'static,
@@ -138,11 +127,11 @@ impl<B: PackageBlob> PackageInstallation<B> {
             return Ok(None);
         }
         let found = place.unpacked_already(&self.locked)?;
-        Ok(found.map(|(transfer, h1)| InstalledPackage {
+        Ok(found.map(|h1| InstalledPackage {
             size: self.download.package.expected.size,
             hashes: vec![h1.clone()],
             h1: Some(h1),
-            ..place.installed(transfer)
+            ..place.installed(Transfer::Present)
         }))
     }
 

@@ -27,13 +27,9 @@ impl Installer<'_> {
         if self.request.kind == DirectoryKind::Site {
             return Ok(());
         }
-        let directories = [Some(self.request.into.clone()), self.request.cache.clone()];
+        let into = self.request.into.clone();
         let (provider, version) = (provider.clone(), version.clone());
-        jobs::in_thread(move || {
-            let mut directories = directories.iter().flatten();
-            directories.try_for_each(|into| refuse_others(into, &provider, &version, MOST_ENTRIES))
-        })
-        .await
+        jobs::in_thread(move || refuse_others(&into, &provider, &version, MOST_ENTRIES)).await
     }
 }
 

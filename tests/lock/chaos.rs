@@ -14,16 +14,7 @@ const OLD: &str = "provider \"registry.opentofu.org/acme/demo\" {\n  version = \
 
 /// A pushed release, and a project that requires it and has an old lock file.
 fn given() -> Author {
-    within(Scene::new())
-}
-
-/// The same, with a plugin cache in the project.
-fn given_cache() -> Author {
-    within(Scene::new().env("TF_PLUGIN_CACHE_DIR", "cache"))
-}
-
-fn within(scene: Scene) -> Author {
-    let author = Author::within(scene.env("TOKIO_WORKER_THREADS", "1"));
+    let author = Author::within(Scene::new().env("TOKIO_WORKER_THREADS", "1"));
     author.with_pushed();
     let required = super::any_version("acme/demo");
     author.scene.write("project/main.tf", required);
@@ -129,22 +120,9 @@ fn killed_while_installing() {
 }
 
 #[test]
-fn killed_while_filling_the_plugin_cache() {
-    at_every_call(&given_cache(), "install", "signal=KILL");
-}
-
-#[test]
-fn a_full_disk_while_filling_the_plugin_cache() {
-    at_every_call(&given_cache(), "install", "error=ENOSPC");
-}
-
-#[test]
 fn two_concurrent_runs_write_what_one_writes() {
-    for (author, command) in [
-        (given(), "lock"),
-        (given(), "install"),
-        (given_cache(), "install"),
-    ] {
+    for command in ["lock", "install"] {
+        let author = given();
         reset(&author, command);
         author.scene.line(line(command)).succeeds();
         let after = tree(&author);

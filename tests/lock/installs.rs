@@ -35,7 +35,7 @@ pub fn given() -> (Origin, Scene) {
 }
 
 /// The place of `acme/other` in the project.
-fn other(origin: &Origin) -> String {
+pub fn other(origin: &Origin) -> String {
     let [here, _] = platforms();
     let address = origin.address("acme/other");
     format!("ours/.terraform/providers/{address}/3.1.4/{here}")

@@ -166,7 +166,6 @@ fn mirror_request(
     Ok(Request {
         into: into.to_owned(),
         kind: DirectoryKind::Mirror,
-        cache: None,
         platforms: requested::platforms(&arguments.platform)?,
         form: match arguments.unpacked {
             true => Form::Unpacked,

@@ -57,7 +57,7 @@ pub(in crate::cli) async fn update(
         broken,
     } = roots;
     let tasks = tasks(&roots, &methods)?;
-    let installation = installation(&request, &roots, session)?;
+    let installation = installation(&request, &roots, session);
     let verb = match request.installs {
         true => INSTALL,
         false => LOCK,
@@ -243,40 +243,21 @@ fn installation(
     request: &LockRequest,
     roots: &[Root],
     session: &Session,
-) -> Result<Option<install::Request>, CommandError> {
-    let Some(root) = roots.first().filter(|_| request.installs) else {
-        return Ok(None);
-    };
+) -> Option<install::Request> {
+    let root = roots.first().filter(|_| request.installs)?;
     let into = data_directory().join("providers");
-    Ok(Some(install::Request {
+    Some(install::Request {
         into: match root.directory.as_os_str() == "." {
             true => into,
             false => root.directory.join(into),
         },
         kind: DirectoryKind::Providers,
-        cache: plugin_cache(root, session)?,
         platforms: request.options.platforms.clone(),
         form: Form::Unpacked,
         trust: request.options.trust.clone(),
         dry_run: request.dry_run,
         jobs: session.jobs(),
-    }))
-}
-
-/// The plugin cache. Like clients, tfoci does not create it, and works without it.
-fn plugin_cache(root: &Root, session: &Session) -> Result<Option<PathBuf>, CommandError> {
-    let named = session.plugin_cache(root.target.client())?;
-    let Some(path) = named.map(|named| root.directory.join(named)) else {
-        return Ok(None);
-    };
-    if path.is_dir() {
-        return Ok(Some(path));
-    }
-    let path = printable_path(&path);
-    session.printer.warning(&format!(
-        "the plugin cache {path} is not a directory, so packages are installed without it; create it first, because clients do not create it either"
-    ));
-    Ok(None)
+    })
 }
 
 /// One task for each provider, with the entries of the roots in their order.

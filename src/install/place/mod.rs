@@ -1,4 +1,4 @@
-//! The path of a package in a filesystem mirror, in the providers of a working directory, or in the plugin cache.
+//! The path of a package in a filesystem mirror or in the providers of a working directory.
 //!
 //! Other users may share that directory. Below it tfoci follows no symbolic link, neither to write a package nor to check an
 //! installed one.
@@ -29,33 +29,16 @@ pub(super) struct PackagePlace {
     unpacked: EntryPath,
     platform: Platform,
     type_name: String,
-    /// The path in the working directory, if this one is in the plugin cache.
-    project: Option<Box<Self>>,
 }
 
 impl PackagePlace {
-    /// The path in the plugin cache, if there is one.
     pub(super) fn of(
         request: &Request,
         provider: &ProviderAddr,
         version: &Version,
         platform: &Platform,
     ) -> Self {
-        let place = |into| Self::below(into, request, (provider, version, platform));
-        match &request.cache {
-            None => place(&request.into),
-            Some(cache) => Self {
-                project: Some(Box::new(place(&request.into))),
-                ..place(cache)
-            },
-        }
-    }
-
-    fn below(
-        into: &Path,
-        request: &Request,
-        (provider, version, platform): (&ProviderAddr, &Version, &Platform),
-    ) -> Self {
+        let into = &request.into;
         let host = match request.kind {
             DirectoryKind::Site => provider.hostname().as_ascii().to_owned(),
             _ => provider.hostname().to_unicode(),
@@ -68,7 +51,7 @@ impl PackagePlace {
         let within = [way.as_slice(), &[version.to_string()]].concat();
         let file = canonical_file_name(provider, version, platform);
         Self {
-            into: into.to_owned(),
+            into: into.clone(),
             form: request.form,
             kind: request.kind,
             dry_run: request.dry_run,
@@ -76,42 +59,20 @@ impl PackagePlace {
             unpacked: EntryPath::new(into, within, platform.to_string()),
             platform: platform.clone(),
             type_name: provider.type_name().to_owned(),
-            project: None,
         }
     }
 
     /// The package at the path by which clients find it. No zip was read.
     pub(super) fn installed(&self, transfer: Transfer) -> InstalledPackage {
-        let shown = self.project.as_deref().unwrap_or(self);
         InstalledPackage {
             platform: self.platform.clone(),
-            path: shown.spot().path.clone(),
+            path: self.spot().path.clone(),
             transfer,
             size: 0,
             zh: None,
             h1: None,
             hashes: Vec::new(),
         }
-    }
-
-    /// The path in the working directory or mirror, without the plugin cache.
-    pub(super) fn without_cache(self) -> Self {
-        match self.project {
-            Some(project) => *project,
-            None => self,
-        }
-    }
-
-    /// The lock file of the package in the plugin cache, which OpenTofu locks while it installs; `None` without a cache. Creates its
-    /// directory.
-    pub(super) fn cache_lock(&self) -> Result<Option<PathBuf>, Problem> {
-        if self.project.is_none() {
-            return Ok(None);
-        }
-        let parent = self.unpacked.open_or_create_parent()?;
-        Ok(Some(
-            parent.path().join(format!("{}.lock", self.unpacked.name)),
-        ))
     }
 
     pub(super) fn is_in_site(&self) -> bool {
@@ -200,52 +161,22 @@ impl PackagePlace {
         let (_, hashes) = self.move_into_place(link, &package.file_name, &|_| Ok(()))?;
         Ok(Some(hashes))
     }
-    /// The `h1` of an unpacked package that is already there and has one of the locked `h1`; `None` if there is none. If it is in the
-    /// plugin cache, the working directory has it too afterwards, except in a dry run. Hashes every file, which can take seconds.
+
+    /// The `h1` of an unpacked package that is already there and has one of the locked `h1`; `None` if there is none. Hashes every file, which
+    /// can take seconds.
     pub(super) fn unpacked_already(
         &self,
         locked: &BTreeSet<PackageHash>,
-    ) -> Result<Option<(Transfer, PackageHash)>, Problem> {
-        if self.form == Form::Packed || !locked.iter().any(PackageHash::is_h1) {
-            return Ok(None);
-        }
-        if let Some(project) = &self.project
-            && let Some(found) = project.unpacked_already(locked)?
-        {
-            return Ok(Some(found));
-        }
-        if !self.is_occupied()? {
+    ) -> Result<Option<PackageHash>, Problem> {
+        let has_h1 = locked.iter().any(PackageHash::is_h1);
+        if self.form == Form::Packed || !has_h1 || !self.is_occupied()? {
             return Ok(None);
         }
         let path = &self.unpacked.path;
         let there = disk::directory_h1(path, &Limits::default()).ok();
         let there = there.filter(|h1| locked.contains(h1));
         let exposed = exposed(path).map_err(|error| disk::Error::at_use(path, error))?;
-        let Some(h1) = there.filter(|_| exposed.is_none()) else {
-            return Ok(None);
-        };
-        let transfer = match &self.project {
-            Some(_) if self.dry_run => Transfer::Planned,
-            _ => self.shared(Transfer::Present, &h1)?,
-        };
-        Ok(Some((transfer, h1)))
-    }
-
-    /// Gives the working directory the files of the package in the plugin cache, which has this `h1`.
-    fn shared(&self, transfer: Transfer, h1: &PackageHash) -> Result<Transfer, Problem> {
-        let Some(project) = &self.project else {
-            return Ok(transfer);
-        };
-        let path = &self.unpacked.path;
-        let accept = |found: &PackageHash| match found == h1 {
-            true => Ok(()),
-            false => Err(occupied(path, found)),
-        };
-        let (made, _) = project.copy(path, true, &accept)?;
-        Ok(match transfer {
-            Transfer::Present => made,
-            other => other,
-        })
+        Ok(there.filter(|_| exposed.is_none()))
     }
 
     /// Opens a verified zip, and moves it or its extracted content to the package's path.
@@ -262,10 +193,7 @@ impl PackagePlace {
                 staged.show_in(&self.packed.open_or_create_parent()?, &self.packed.name)?;
                 Ok((Transfer::Copied, hashes))
             }
-            Form::Unpacked => {
-                let (transfer, hashes) = self.unpack(&staged, file, accept)?;
-                Ok((self.shared(transfer, &hashes.directory)?, hashes))
-            }
+            Form::Unpacked => self.unpack(&staged, file, accept),
         }
     }
 

@@ -43,8 +43,7 @@ impl PackagePlace {
             return Ok(None);
         }
         self.show(hidden)?;
-        let transfer = self.shared(Transfer::Copied, &hashes.directory)?;
-        Ok(Some((transfer, hashes)))
+        Ok(Some((Transfer::Copied, hashes)))
     }
 
     /// Unpacks a verified zip at the package's path.
@@ -71,12 +70,10 @@ impl PackagePlace {
         Ok((Transfer::Copied, hashes))
     }
 
-    /// Copies an unpacked package to the package's path, if it is accepted by its `h1`; `shares` makes
-    /// hard links where that is possible.
+    /// Copies an unpacked package to the package's path, if it is accepted by its `h1`.
     pub(in crate::install) fn copy(
         &self,
         from: &Path,
-        shares: bool,
         accept: &dyn Fn(&PackageHash) -> Result<(), Problem>,
     ) -> Result<(Transfer, PackageHash), Problem> {
         let is_occupied = self.is_occupied()?;
@@ -90,11 +87,7 @@ impl PackagePlace {
             return Ok((Transfer::Planned, h1));
         }
         let hidden = disk::hidden_directory(&self.into)?;
-        let copy = disk::Copy {
-            into: hidden.path(),
-            shares,
-        };
-        let h1 = disk::copy_directory(from, copy, &Limits::default())?;
+        let h1 = disk::copy_directory(from, hidden.path(), &Limits::default())?;
         accept(&h1)?;
         self.show(hidden)?;
         Ok((Transfer::Copied, h1))
