@@ -10,11 +10,7 @@ use super::{
     DirectoryKind, Installer, Problem, ProviderAddr, Version, canonical_file_name, disk, jobs,
 };
 use crate::address::Hostname;
-use crate::outcome::spelling::Error;
 use crate::source::filesystem_mirror::package_name;
-
-/// The most entries that are looked at for one provider. A mirror of all public providers has fewer in these directories.
-const MOST_ENTRIES: usize = 200_000;
 
 impl Installer<'_> {
     /// Refuses directories that have a package of this version under another spelling, or any package of the provider under another spelling of
@@ -29,26 +25,16 @@ impl Installer<'_> {
         }
         let into = self.request.into.clone();
         let (provider, version) = (provider.clone(), version.clone());
-        jobs::in_thread(move || refuse_others(&into, &provider, &version, MOST_ENTRIES)).await
+        jobs::in_thread(move || refuse_others(&into, &provider, &version)).await
     }
 }
 
-/// Looks at so many entries at most.
-fn refuse_others(
-    into: &Path,
-    provider: &ProviderAddr,
-    version: &Version,
-    mut left: usize,
-) -> Result<(), Problem> {
-    let refuse = |expected, received| Err(Error::Other { expected, received }.into());
+fn refuse_others(into: &Path, provider: &ProviderAddr, version: &Version) -> Result<(), Problem> {
+    let refuse = |expected, received| Err(Problem::Spelling { expected, received });
     // A directory that does not exist has none.
-    let mut names = |directory: &Path| {
-        let names = disk::if_exists(disk::names_within(directory, &mut left))?;
-        let names = names.unwrap_or_else(|| Some(Vec::new()));
-        names.ok_or_else(|| {
-            let (path, limit) = (into.to_owned(), MOST_ENTRIES);
-            Problem::from(Error::TooManyEntries { path, limit })
-        })
+    let names = |directory: &Path| {
+        let names = disk::if_exists(disk::names(directory));
+        names.map(Option::unwrap_or_default)
     };
     let is_same = |namespace: &str, name: &str| {
         let other = ProviderAddr::new(provider.hostname().clone(), namespace, name);

@@ -7,7 +7,6 @@ mod form;
 mod hint;
 mod kind;
 mod problem;
-pub mod spelling;
 
 use serde::Serialize;
 

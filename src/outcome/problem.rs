@@ -189,8 +189,12 @@ pub enum Problem {
         path: std::path::PathBuf,
         received: String,
     },
-    #[error(transparent)]
-    Spelling(#[from] super::spelling::Error),
+    /// A path that clients normalise to that of the package, so that they may take another one.
+    #[error("clients read another path as that of this package\n  expected {}\n  received {}", printable_path(.expected), printable_path(.received))]
+    Spelling {
+        expected: std::path::PathBuf,
+        received: std::path::PathBuf,
+    },
     /// A server keeps the documents of versions in memory, and the documents of this provider are too large together.
     #[error(
         "the documents of this provider's versions are too large together\n  expected at most {limit} bytes"
