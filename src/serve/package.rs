@@ -2,28 +2,18 @@
 //!
 //! Packages pass in bounded memory, and only as fast as the client reads. The last chunk is sent only after all bytes matched the digest
 //! ([`crate::blob::proven`]): if they do not match, the connection is closed before it, so a client never receives a complete wrong package.
-//! A verified package is remembered: ranges of it are then read from their offset, and an unchanged file is not hashed again. The state of the
-//! file is compared once more before its last chunk is sent. A range of a file that is not remembered is sent after all of it was verified.
-//! Packages in bundles are not remembered, so that clients get the whole of them.
-//!
-//! A range of a remembered package in an OCI registry is sent without verification: the digest covers the whole, and reading all of it for
-//! every range would cost the registry more than the client. A registry that sent the right bytes once could send others later. This does no
-//! harm: `tofu` and `terraform` never send `Range`, and a client that resumes a download has to compare the whole with the `zh` hash of the
-//! documents in any case, because the first part may have another source.
+//! A verified file is remembered: while it is unchanged, it is not hashed again. The state of the file is compared once more before its last
+//! chunk is sent. Clients get the whole of a package, whatever `Range` says: `tofu` and `terraform` never send it.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt as _, TryFutureExt as _, TryStreamExt as _, stream};
-use hyper::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE,
-    RANGE,
-};
+use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, Method, StatusCode};
+use hyper::{Method, StatusCode};
 use moka::future::Cache;
 use tokio::time::timeout;
 use url::Url;
@@ -46,10 +36,13 @@ const MOST_REMEMBERED: u64 = 10_000;
 /// Sends packages.
 #[derive(Clone)]
 pub(super) struct Packages {
-    /// The packages whose bytes were all verified, by digest and file, and the state of the file then. A package of an OCI registry has no file.
-    verified: Cache<(Digest, Option<PathBuf>), Option<FileState>>,
+    /// The files whose bytes were all verified, and the state of each then.
+    verified: Cache<FileKey, FileState>,
     shared: Arc<Context>,
 }
+
+/// The digest of a package, and its file.
+type FileKey = (Digest, PathBuf);
 
 /// The URL of the storage behind an OCI registry, from which a client can read the package for a limited time without credentials; `None` if the
 /// registry has none, or does not answer.
@@ -75,51 +68,59 @@ impl Packages {
         package: &Package<StoreBlob>,
         caching: Caching,
     ) -> Response {
-        let size = package.expected.size;
         let etag = answer::etag(&package.expected.digest);
-        let Ok(range) = requested(&head.headers, size, &etag) else {
-            let (message, range) = ("the package has no such bytes", format!("bytes */{size}"));
-            let status = StatusCode::RANGE_NOT_SATISFIABLE;
-            return answer::with(status, message, CONTENT_RANGE, &range);
-        };
-        // The state is read before the file is opened, so a later change leads to another state.
-        let state = file(package).and_then(FileState::at);
-        let is_known = self.verified.get(&key(package)).await.as_ref() == Some(&state);
-        // The registry would have to send the whole package for a range of one that was not verified yet. So the client gets the whole, too.
-        let range = range.filter(|_| file(package).is_some() || is_known);
-        let wanted = range.clone().unwrap_or(0..size);
-        let left = wanted.end.saturating_sub(wanted.start);
         let mut answer = Response::new(Content::none());
         if answer::has(&head.headers, &etag) {
             *answer.status_mut() = StatusCode::NOT_MODIFIED;
         } else {
             answer::set(&mut answer, CONTENT_TYPE, "application/zip");
-            answer::set(&mut answer, CONTENT_LENGTH, &left.to_string());
-            if let Some(Range { start, end }) = &range {
-                *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
-                let range = format!("bytes {start}-{}/{size}", end.saturating_sub(1));
-                answer::set(&mut answer, CONTENT_RANGE, &range);
-            }
+            let size = package.expected.size.to_string();
+            answer::set(&mut answer, CONTENT_LENGTH, &size);
             if head.method == Method::GET {
-                let transfer = Transfer {
-                    packages: self.clone(),
-                    package: package.clone(),
-                    // An OCI registry may send other bytes each time, so only ranges of its packages are sent without proof.
-                    proves: range.is_none() && !(is_known && file(package).is_some()),
-                    state,
-                    left,
-                };
-                match transfer.begin(wanted.start, is_known).await {
+                match self.content(package).await {
                     Ok(content) => *answer.body_mut() = content,
                     Err(failed) => return failed,
                 }
             }
         }
         answer::set(&mut answer, ETAG, &etag);
-        answer::set(&mut answer, ACCEPT_RANGES, "bytes");
         let caching = format!("{}, immutable", caching.header());
         answer::set(&mut answer, CACHE_CONTROL, &caching);
         answer
+    }
+
+    /// The bytes of a package. This waits for the first ones, so that a missing package leads to an error status and not to an incomplete body.
+    async fn content(&self, package: &Package<StoreBlob>) -> Result<Content, Response> {
+        // The state is read before the file is opened, so a later change leads to another state.
+        let file = match package.location.info().location {
+            Some(BlobLocation::InFile(path)) => {
+                FileState::at(path).map(|state| ((package.expected.digest, path.to_owned()), state))
+            }
+            _ => None,
+        };
+        let is_verified = match &file {
+            Some((key, state)) => self.verified.get(key).await.as_ref() == Some(state),
+            None => false,
+        };
+        let left = package.expected.size;
+        let transfer = Transfer {
+            packages: self.clone(),
+            package: package.clone(),
+            file,
+            is_verified,
+            left,
+        };
+        let (this, package) = (self.clone(), package.clone());
+        let pieces = transfer.open().try_flatten_stream();
+        let pieces = pieces.inspect_err(move |error| this.report(&package, error));
+        let mut pieces = pieces.boxed().peekable();
+        match timeout(LONGEST_START, Pin::new(&mut pieces).peek()).await {
+            Ok(Some(Err(error))) => return Err(failed(error)),
+            Err(_) => return Err(answer::unavailable("the store does not answer")),
+            Ok(_) => {}
+        }
+        let pieces = pieces.boxed();
+        Ok(Content { pieces, left })
     }
 
     /// Reports a package that cannot be read.
@@ -146,48 +147,23 @@ fn failed(error: &ReadError<store::Error>) -> Response {
     }
 }
 
-/// The transfer of a package, or of a range of one.
+/// The transfer of a package.
 struct Transfer {
     packages: Packages,
     package: Package<StoreBlob>,
-    /// Whether its end proves the package. Otherwise the package was verified before.
-    proves: bool,
-    /// The state of the file before it was opened; `None` in an OCI registry.
-    state: Option<FileState>,
+    /// Its file in a layout, and the state of that before it was opened.
+    file: Option<(FileKey, FileState)>,
+    /// Whether the file was verified before. Otherwise the end proves the package.
+    is_verified: bool,
     /// The bytes that are not read yet.
     left: u64,
 }
 
 impl Transfer {
-    /// The bytes from a position on. This waits for the first ones, so that a missing package leads to an error status and not to an incomplete
-    /// body.
-    async fn begin(self, start: u64, is_known: bool) -> Result<Content, Response> {
-        let (left, packages, package) = (self.left, self.packages.clone(), self.package.clone());
-        let pieces = self.open(start, is_known).try_flatten_stream();
-        let pieces = pieces.inspect_err(move |error| packages.report(&package, error));
-        let mut pieces = pieces.boxed().peekable();
-        match timeout(LONGEST_START, Pin::new(&mut pieces).peek()).await {
-            Ok(Some(Err(error))) => return Err(failed(error)),
-            Err(_) => return Err(answer::unavailable("the store does not answer")),
-            Ok(_) => {}
-        }
-        let pieces = pieces.boxed();
-        Ok(Content { pieces, left })
-    }
-
-    async fn open(
-        self,
-        start: u64,
-        is_known: bool,
-    ) -> Result<impl Stream<Item = Piece>, ReadError<store::Error>> {
-        // Only the whole has a digest, so it is verified before a range is sent.
-        if !self.proves && !is_known {
-            verify(&self.package.location).await?;
-            self.remember().await;
-        }
-        let bytes = match self.proves {
-            true => proven(&self.package.location).await?,
-            false => self.package.location.open(start).await?,
+    async fn open(self) -> Result<impl Stream<Item = Piece>, ReadError<store::Error>> {
+        let bytes = match self.is_verified {
+            true => self.package.location.open(0).await?,
+            false => proven(&self.package.location).await?,
         };
         Ok(stream::unfold(
             (self, bytes),
@@ -209,29 +185,28 @@ impl Transfer {
         };
         piece.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= piece.len() as u64;
-        match self.left {
-            0 if self.proves => self.remember().await,
-            0 => return Some(self.check_unchanged().await.map(|()| piece)),
-            _ => {}
+        if self.left == 0
+            && let Some((key, state)) = &self.file
+        {
+            if self.is_verified {
+                let checked = self.check_unchanged(&key.1, state).await;
+                return Some(checked.map(|()| piece));
+            }
+            // Otherwise the file may change and keep its state.
+            if state.is_settled() {
+                let verified = &self.packages.verified;
+                verified.insert(key.clone(), state.clone()).await;
+            }
         }
         Some(Ok(piece))
     }
 
-    /// Remembers that all bytes of the package were verified, unless its file may change and keep its state.
-    async fn remember(&self) {
-        let state = self.state.clone();
-        let is_in_registry = matches!(self.package.location, StoreBlob::Registry(_));
-        if is_in_registry || state.as_ref().is_some_and(FileState::is_settled) {
-            let verified = &self.packages.verified;
-            verified.insert(key(&self.package), state).await;
-        }
-    }
-
     /// Fails if a file that was sent without hashing has changed since. Another program may have written to it meanwhile.
-    async fn check_unchanged(&self) -> Result<(), ReadError<store::Error>> {
-        let (Some(path), Some(before)) = (file(&self.package), &self.state) else {
-            return Ok(());
-        };
+    async fn check_unchanged(
+        &self,
+        path: &Path,
+        before: &FileState,
+    ) -> Result<(), ReadError<store::Error>> {
         let now = FileState::at(path);
         if now.as_ref() == Some(before) {
             return Ok(());
@@ -242,53 +217,5 @@ impl Transfer {
         }
         // Perhaps only a hard link was added, so the content decides.
         verify(&self.package.location).await
-    }
-}
-
-fn key(package: &Package<StoreBlob>) -> (Digest, Option<PathBuf>) {
-    let path = file(package).map(Path::to_owned);
-    (package.expected.digest, path)
-}
-
-/// The file of a package; `None` in an OCI registry or a bundle.
-fn file(package: &Package<StoreBlob>) -> Option<&Path> {
-    match package.location.info().location? {
-        BlobLocation::InFile(path) => Some(path),
-        BlobLocation::InRegistry(_) => None,
-    }
-}
-
-/// The package has none of the requested bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct NotSatisfiable;
-
-/// The range that a request selects with `Range`; `None` for the whole package. Several ranges, and units other than bytes, are ignored, as
-/// HTTP allows.
-fn requested(
-    headers: &HeaderMap,
-    size: u64,
-    etag: &str,
-) -> Result<Option<Range<u64>>, NotSatisfiable> {
-    let condition = headers.get(IF_RANGE);
-    let applies = condition.is_none_or(|known| known.as_bytes() == etag.as_bytes());
-    let text = headers.get(RANGE).and_then(|range| range.to_str().ok());
-    let text = text.and_then(|text| text.strip_prefix("bytes="));
-    let Some((first, last)) = text
-        .filter(|_| applies)
-        .and_then(|range| range.split_once('-'))
-    else {
-        return Ok(None);
-    };
-    let (first, last) = (first.trim(), last.trim());
-    let number = |text: &str| text.parse::<u64>().ok();
-    let range = match (number(first), number(last)) {
-        (Some(start), None) if last.is_empty() => start..size,
-        (Some(start), Some(last)) if start <= last => start..last.saturating_add(1).min(size),
-        (None, Some(length)) if first.is_empty() => size.saturating_sub(length)..size,
-        _ => return Ok(None),
-    };
-    match range.is_empty() {
-        true => Err(NotSatisfiable),
-        false => Ok(Some(range)),
     }
 }

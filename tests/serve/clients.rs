@@ -114,12 +114,6 @@ fn clients_install_what_a_prune_leaves() {
 fn clients_install_from_a_bundle() {
     let store = store().bundled();
     install_through_both_protocols(&store);
-    // Only the whole of a package is proven, so the server sends that.
-    let server = store.serve("");
-    let here = Platform::current().to_string();
-    let zip = format!("/mirror/{DEMO}/{}", package(DEMO, "1.0.0", &here));
-    server.get(&zip).is(200);
-    server.ask("GET", &zip, &[("Range", "bytes=0-9")]).is(200);
 }
 
 fn install_through_both_protocols(store: &Store) {
