@@ -166,7 +166,7 @@ impl AccessControl {
         token: Option<&ClientToken>,
         header: &str,
     ) -> Result<Option<Duration>, Denied> {
-        let route = target.route.as_ref().ok();
+        let route = target.route.as_ref();
         if let Some(signature) = target.signature {
             // A link is for a file. It covers the host of the provider, if the path does not name it.
             let host = match route {

@@ -233,11 +233,6 @@ where
         self.shelves.invalidate(key).await;
     }
 
-    /// Forgets all values.
-    pub(super) fn forget_all(&self) {
-        self.shelves.invalidate_all();
-    }
-
     /// The values that were loaded, however old.
     pub(super) fn values(&self) -> impl Iterator<Item = (Arc<K>, Arc<V>)> {
         let shelves = self.shelves.iter();

@@ -38,8 +38,6 @@ pub struct ProviderListing {
     pub hidden: BTreeMap<Version, Arc<Problem>>,
     /// The versions that are mirrored from the origin when a client requests them: the newest of those that the origin offers.
     pub offered: BTreeSet<Version>,
-    /// The number of older versions whose tags alone were read, because only the page has asked for the provider.
-    pub unread: usize,
     /// Versions that could not be mirrored lately. The log says why; visitors need not learn of files and hosts.
     pub failed: BTreeSet<Version>,
     /// Whether the origin could not be asked this time, so that it may have versions that are missing here.
@@ -65,7 +63,6 @@ impl ProviderListing {
             versions: BTreeMap::new(),
             hidden: BTreeMap::new(),
             offered: BTreeSet::new(),
-            unread: 0,
             failed: BTreeSet::new(),
             is_origin_unreachable: false,
             documents: 0,
@@ -76,7 +73,7 @@ impl ProviderListing {
         }
     }
 
-    /// Reads a provider, or only its newest version. Versions of the old listing are reused unless a tag moved. Each version takes one of the
+    /// Reads a provider. Versions of the old listing are reused unless a tag moved. Each version takes one of the
     /// `read_permits` while it is read. A version whose documents do not fit beside the others is hidden.
     ///
     /// # Errors
@@ -85,20 +82,15 @@ impl ProviderListing {
         stored: &StoredProvider,
         trust: &Arc<TrustOptions>,
         old: Option<&Self>,
-        is_glance: bool,
         read_permits: &Semaphore,
     ) -> Result<Self, Failure> {
-        let mut listed = match stored.versions().await {
+        let listed = match stored.versions().await {
             Ok(listed) => listed.versions,
             Err(failure) if matches!(*failure.problem, Problem::NoProvider) => Vec::new(),
             Err(failure) => return Err(failure),
         };
         let mut listing = Self::absent(&stored.provider);
         listing.exists = !listed.is_empty();
-        if is_glance && !listed.is_empty() {
-            listing.unread = listed.len() - 1;
-            listed.drain(..listing.unread);
-        }
         listing.trust = Some(trust.clone());
         let mut known = KnownDocuments::default();
         let mut unread = Vec::new();

@@ -36,8 +36,6 @@ pub(super) enum Route {
 pub(super) enum What {
     /// The page for people.
     Page,
-    /// The path of the page with a slash at its end.
-    PageDirectory,
     /// The network mirror's list of versions.
     MirrorIndex,
     /// The provider registry's list of versions.
@@ -61,88 +59,59 @@ pub(super) enum File {
     Named(String),
 }
 
-/// Why a path has no route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoRoute {
-    /// The path has an empty, dotted or undecodable segment, or is too long.
-    Malformed,
-    /// The server has nothing at this path.
-    Unknown,
-    /// The request names no host that a provider registry could have.
-    NoRegistry,
-}
-
 /// A path as a client requested it.
 pub(super) struct Target<'p> {
-    /// The path below the public URL, without the signature of a link.
+    /// The path without the signature of a link.
     pub(super) path: &'p str,
     pub(super) signature: Option<&'p str>,
-    pub(super) route: Result<Route, NoRoute>,
+    /// `None` if the server has nothing at this path.
+    pub(super) route: Option<Route>,
 }
 
 impl<'p> Target<'p> {
-    /// Reads the path of a request. `base` is the path of the public URL, which a path that has no route may begin with. `registry` returns the
-    /// host of the provider registry.
-    pub(super) fn read(path: &'p str, base: &str, registry: impl Fn() -> Option<Hostname>) -> Self {
-        let target = |path: &'p str| {
-            let signed = split(path);
-            let plain = signed.map_or(path, |(_, rest)| rest);
-            Self {
-                path: plain,
-                signature: signed.map(|(signature, _)| signature),
-                route: Route::read(plain, &registry),
-            }
-        };
-        let whole = target(path);
-        match path.strip_prefix(base) {
-            Some(rest) if whole.route.is_err() && rest.starts_with('/') => target(rest),
-            _ => whole,
+    /// Reads the path of a request. `registry` returns the host of the provider registry.
+    pub(super) fn read(path: &'p str, registry: impl Fn() -> Option<Hostname>) -> Self {
+        let signed = split(path);
+        let plain = signed.map_or(path, |(_, rest)| rest);
+        Self {
+            path: plain,
+            signature: signed.map(|(signature, _)| signature),
+            route: Route::read(plain, registry),
         }
     }
 }
 
 impl Route {
-    /// Reads the path of a request, without a query.
-    ///
-    /// # Errors
-    /// The path has no route.
-    fn read(path: &str, registry: impl Fn() -> Option<Hostname>) -> Result<Self, NoRoute> {
+    /// Reads the path of a request, without a query; `None` if it has no route.
+    fn read(path: &str, registry: impl Fn() -> Option<Hostname>) -> Option<Self> {
         if path == "/" {
-            return Ok(Self::Home);
+            return Some(Self::Home);
         }
-        // Only a page may end in a slash, which people try in a browser.
-        let page = path.strip_suffix('/');
-        let segments = segments(page.unwrap_or(path))?;
+        let segments = segments(path)?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
         let (provider, what) = match segments.as_slice() {
+            ["healthz"] => return Some(Self::Health),
+            ["readyz"] => return Some(Self::Ready),
+            ["metrics"] => return Some(Self::Metrics),
+            [".well-known", "terraform.json"] => return Some(Self::Discovery),
             ["providers", host, namespace, type_name] => {
-                let what = page.map_or(What::Page, |_| What::PageDirectory);
-                (provider(host, namespace, type_name)?, Some(what))
+                (provider(host, namespace, type_name)?, What::Page)
             }
-            _ if page.is_some() => return Err(NoRoute::Unknown),
-            ["healthz"] => return Ok(Self::Health),
-            ["readyz"] => return Ok(Self::Ready),
-            ["metrics"] => return Ok(Self::Metrics),
-            [".well-known", "terraform.json"] => return Ok(Self::Discovery),
             ["mirror", host, namespace, type_name, file] => {
                 let provider = provider(host, namespace, type_name)?;
-                (provider, What::in_mirror(file, type_name))
+                (provider, What::in_mirror(file, type_name)?)
             }
             ["mirror", host, namespace, type_name, version, "signed.json"] => {
                 let provider = provider(host, namespace, type_name)?;
-                (provider, What::of(version, File::SignedDocuments))
+                (provider, What::of(version, File::SignedDocuments)?)
             }
             ["v1", "providers", namespace, type_name, rest @ ..] => {
-                let host = registry().ok_or(NoRoute::NoRegistry)?;
-                let provider = ProviderAddr::new(host, namespace, type_name);
-                (
-                    provider.map_err(|_| NoRoute::Unknown)?,
-                    What::in_registry(rest),
-                )
+                let provider = ProviderAddr::new(registry()?, namespace, type_name);
+                (provider.ok()?, What::in_registry(rest)?)
             }
-            _ => return Err(NoRoute::Unknown),
+            _ => return None,
         };
-        Ok(Self::Provider(provider, what.ok_or(NoRoute::Unknown)?))
+        Some(Self::Provider(provider, what))
     }
 
     /// The name of the route in metrics and logs.
@@ -154,7 +123,7 @@ impl Route {
             Self::Discovery => "discovery",
             Self::Home => "page",
             Self::Provider(_, what) => match what {
-                What::Page | What::PageDirectory => "page",
+                What::Page => "page",
                 What::MirrorIndex => "mirror-index",
                 What::RegistryVersions => "registry-versions",
                 What::Version(_, File::Archives | File::SignedDocuments) => "mirror-version",
@@ -204,24 +173,20 @@ fn split(path: &str) -> Option<(&str, &str)> {
     rest.split_at_checked(end)
 }
 
-/// The decoded segments of a path.
-fn segments(path: &str) -> Result<Vec<String>, NoRoute> {
-    let path = path.strip_prefix('/').ok_or(NoRoute::Malformed)?;
-    if path.len() > LONGEST {
-        return Err(NoRoute::Malformed);
-    }
+/// The decoded segments of a path; `None` if one is empty, dotted or cannot be decoded, or if the path is too long.
+fn segments(path: &str) -> Option<Vec<String>> {
+    let path = path
+        .strip_prefix('/')
+        .filter(|path| path.len() <= LONGEST)?;
     path.split('/').map(decoded).collect()
 }
 
-fn decoded(encoded: &str) -> Result<String, NoRoute> {
+fn decoded(encoded: &str) -> Option<String> {
     let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8();
-    let decoded = decoded.map_err(|_| NoRoute::Malformed)?;
+    let decoded = decoded.ok()?;
     let is_special = |c: char| matches!(c, '/' | '\\') || c.is_control();
-    match &*decoded {
-        "" | "." | ".." => Err(NoRoute::Malformed),
-        text if text.contains(is_special) => Err(NoRoute::Malformed),
-        text => Ok(text.to_owned()),
-    }
+    let is_plain = !matches!(&*decoded, "" | "." | "..") && !decoded.contains(is_special);
+    is_plain.then(|| decoded.into_owned())
 }
 
 /// Encodes a text as one segment of a path. `+` is not encoded, because clients do not encode it either.
@@ -246,7 +211,7 @@ pub(super) fn respelt(path: &str) -> String {
 }
 
 /// The address of a provider, whose host is in punycode or Unicode. `HOST_PORT`, the name of a directory in a layout, is not a host.
-fn provider(host: &str, namespace: &str, type_name: &str) -> Result<ProviderAddr, NoRoute> {
-    let host = Hostname::from_ascii(host).map_err(|_| NoRoute::Unknown)?;
-    ProviderAddr::new(host, namespace, type_name).map_err(|_| NoRoute::Unknown)
+fn provider(host: &str, namespace: &str, type_name: &str) -> Option<ProviderAddr> {
+    let host = Hostname::from_ascii(host).ok()?;
+    ProviderAddr::new(host, namespace, type_name).ok()
 }

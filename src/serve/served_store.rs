@@ -9,9 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use futures_util::{StreamExt as _, future, stream};
-use tokio::sync::{Mutex, Semaphore};
-use tokio::time::timeout;
+use futures_util::future;
+use tokio::sync::Semaphore;
 
 use super::cached::{Cached, CachedValue, LONGEST_LOAD, Unavailable};
 use super::clients::{Client, Permits};
@@ -32,17 +31,12 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// The most versions that are read concurrently, the same as requests for documents at one registry.
 const MOST_READS: usize = 16;
 /// The most memory for all lists together, in bytes. More than a thousand versions for 15 platforms each fit.
-/// What is read for the page alone may take half as much in addition: the newest versions of about five hundred providers.
 const MOST_BYTES: u64 = 16 << 20;
 /// The weight of a list that is not read yet, without its address. Clients may request made-up addresses.
 const EMPTY_LIST_BYTES: usize = 512;
 
-/// The most providers on a page. A search finds the others.
+/// The most providers on a page.
 pub const MOST_SHOWN: usize = 500;
-/// The most providers that are read at once for a page.
-const MOST_FOR_PAGE: usize = 4;
-/// How long a page waits for providers that are being read.
-const MOMENT: Duration = Duration::from_secs(1);
 
 /// The versions of a provider, with their age.
 pub(super) type Listing = CachedValue<ProviderListing>;
@@ -53,10 +47,6 @@ pub(super) struct ServedStore {
     /// Mirrors versions that the store does not have.
     pub(super) fill: Option<Arc<Fill>>,
     lists: Cached<ProviderAddr, ProviderListing>,
-    /// The newest versions of providers that no client has requested, for the page.
-    glances: Cached<ProviderAddr, ProviderListing>,
-    /// Locked while lists are read for the page.
-    reading_for_page: Mutex<()>,
     listed_providers: Cached<(), Vec<ProviderAddr>>,
     /// Limits the versions that are read concurrently. Each may have several documents of 4 MiB.
     reads: Semaphore,
@@ -79,8 +69,6 @@ impl ServedStore {
             shared,
             fill,
             lists: Cached::new(ages, MOST_BYTES, LONGEST_LOAD, weight),
-            glances: Cached::new(ages, MOST_BYTES / 2, LONGEST_LOAD, weight),
-            reading_for_page: Mutex::default(),
             listed_providers: Cached::new(ages, 1, LONGEST_LOAD, |(), _| 0),
             reads: Semaphore::new(MOST_READS),
             is_unreachable: AtomicBool::new(false),
@@ -199,14 +187,12 @@ impl ServedStore {
         let options = TrustOptions::clone(&self.shared.trust());
         let options = TrustOptions { policy, ..options };
         self.shared.trust.send_replace(Arc::new(options));
-        self.glances.forget_all();
         if let Some(fill) = &self.fill {
             fill.forget_failures();
         }
     }
 
-    /// The providers that the store lists, and those that clients have requested, if the page shows them. Each has its list, if that was read. This
-    /// begins to read the other lists, and waits a moment for them.
+    /// The providers that the store lists, and those that clients have requested, if the page shows them. Each has its list, if that was read.
     pub(super) async fn providers(
         self: &Arc<Self>,
         is_shown: impl Fn(&ProviderAddr) -> bool,
@@ -216,20 +202,12 @@ impl ServedStore {
         let listed = self.listed_providers.get(&(), |_| true, list).await;
         let listed = listed.iter().flat_map(|listed| listed.value.iter());
         let mut providers: BTreeMap<_, _> = listed.map(|one| (one.clone(), None)).collect();
-        let known = self.lists.values().filter(|(_, list)| list.exists);
-        providers.extend(known.map(|(provider, _)| ((*provider).clone(), None)));
+        let read = self.lists.values().filter(|(_, list)| list.exists);
+        providers.extend(read.map(|(provider, list)| {
+            let list = self.still_trusts(&provider, &list).then_some(list);
+            ((*provider).clone(), list)
+        }));
         providers.retain(|provider, _| is_shown(provider));
-        let shown = providers.keys().take(MOST_SHOWN).cloned().collect();
-        let reading = tokio::spawn(self.clone().read_for_page(shown));
-        let _in_time = timeout(MOMENT, reading).await;
-        for (provider, list) in self.glances.values().chain(self.lists.values()) {
-            if let Some(shown) = providers.get_mut(&*provider)
-                && (list.exists || shown.is_none())
-                && self.still_trusts(&provider, &list)
-            {
-                *shown = Some(list);
-            }
-        }
         providers
     }
 
@@ -237,37 +215,6 @@ impl ServedStore {
     fn still_trusts(&self, provider: &ProviderAddr, list: &ProviderListing) -> bool {
         let trust = list.trust.as_ref();
         trust.is_none_or(|trust| self.shared.still_trusts(trust, provider))
-    }
-
-    /// Reads lists that clients have requested again if they are old, and the newest versions of other providers. It does nothing while it is running:
-    /// visitors of the page cannot make the server send many requests to the store at once.
-    async fn read_for_page(self: Arc<Self>, providers: Vec<ProviderAddr>) {
-        let Ok(_turn) = self.reading_for_page.try_lock() else {
-            return;
-        };
-        let providers = stream::iter(providers);
-        let reading = providers.for_each_concurrent(MOST_FOR_PAGE, async |provider| {
-            let (this, of) = (self.clone(), provider.clone());
-            let again = |old: Option<Arc<ProviderListing>>| {
-                old.map(|old| async move { this.read(&of, Some(old), None).await })
-            };
-            let known = self.lists.get(&provider, |_| true, again).await;
-            if !known.is_ok_and(|known| self.still_trusts(&provider, &known.value)) {
-                let (this, of) = (self.clone(), provider.clone());
-                let glance = |_| Some(async move { this.glance(&of).await });
-                let _read = self.glances.get(&provider, |_| true, glance).await;
-            }
-        });
-        reading.await;
-    }
-
-    /// Reads the newest version of a provider.
-    async fn glance(&self, provider: &ProviderAddr) -> Result<ProviderListing, Failure> {
-        let Some(stored) = self.stored(provider)? else {
-            return Ok(ProviderListing::absent(provider));
-        };
-        let trust = self.shared.trust();
-        ProviderListing::read(&stored, &trust, None, true, &self.reads).await
     }
 
     /// Reads the providers that the store lists; none if it cannot list them.
@@ -320,8 +267,7 @@ impl ServedStore {
         let provider = &stored.provider;
         let fill = self.fill.as_ref().filter(|fill| fill.is_for(provider));
         let listing = async {
-            let listing = match ProviderListing::read(stored, trust, old, false, &self.reads).await
-            {
+            let listing = match ProviderListing::read(stored, trust, old, &self.reads).await {
                 // The first version that was mirrored of it failed.
                 Err(_) if fill.is_some() && stored.repo.is_begun() => {
                     Ok(ProviderListing::absent(provider))

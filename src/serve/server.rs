@@ -75,16 +75,12 @@ impl Server {
         let watched =
             WatchedFiles::of_policy(trust_files, move |policy| of_policy.set_policy(policy));
         files.extend(watched?);
-        // A proxy removes the path of the public URL.
-        let base = url.as_ref().filter(|_| tls.is_some());
-        let base = base.map(|url| url.path().trim_end_matches('/').to_owned());
         let url = shared.settings.url.as_deref().unwrap_or_default();
         let registry = format!("{url}/v1/providers/");
         let service = Service {
             discovery: Document::json(&json!({"providers.v1": registry})),
             store,
             access,
-            base: base.unwrap_or_default(),
             packages: Packages::new(shared.clone()),
             page,
             draining: watch::Sender::new(false),

@@ -23,12 +23,12 @@ use super::clients::{Client, Full};
 use super::listing::ProviderListing;
 use super::notice::RequestRecord;
 use super::package::{self, Packages};
-use super::path::{File, NoRoute, Route, Target, What, segment};
+use super::path::{File, Route, Target, What, segment};
 use super::served::{ServedVersion, SignedFiles, archives, signed_names};
 use super::served_store::{Listing, ServedStore};
 use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
-use crate::error::{counted, printable};
+use crate::error::counted;
 use crate::protocol::network_mirror::SignedDocuments;
 use crate::release::Package;
 use crate::store::StoreBlob;
@@ -37,7 +37,7 @@ use crate::version::Version;
 const JSON: &str = "application/json";
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The longest time that clients and proxies may cache a list. A new version is then visible after a minute.
 const LONGEST_LIST: Duration = Duration::from_secs(60);
@@ -47,6 +47,8 @@ const LARGEST_FREE: u64 = 16 << 10;
 const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
 /// Why a version that the store does not have cannot be had with `--fill`.
 const NOT_MIRRORED: &str = ", and this server does not mirror it: its origin does not have it, or an option or a limit leaves it out";
+/// The answer to a request whose path has no route. It names those that have one, for people who open a wrong or incomplete URL.
+const NO_ROUTE: &str = "nothing is here\n  the network mirror is at /mirror/HOST/NAMESPACE/TYPE/index.json\n  the provider registry is at /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients";
 /// How long clients and proxies may cache a package: a year, as usual for content that never changes.
 const YEAR: Duration = Duration::from_secs(31_536_000);
 
@@ -77,9 +79,7 @@ pub struct HomePage {
     pub may_list: bool,
     /// Whether the last request to the store failed.
     pub is_store_unreachable: bool,
-    /// The search text; empty for all providers.
-    pub search: String,
-    /// The providers, each with its list of versions; `None` for one that is being read.
+    /// The providers, each with its list of versions, if that was read.
     pub providers: BTreeMap<ProviderAddr, Option<Arc<ProviderListing>>>,
 }
 
@@ -88,8 +88,6 @@ pub(super) struct Service {
     pub(super) shared: Arc<Context>,
     pub(super) store: Arc<ServedStore>,
     pub(super) access: Option<AccessControl>,
-    /// The path of the public URL, without a slash at its end; empty behind a proxy, which removes it.
-    pub(super) base: String,
     pub(super) discovery: Document,
     pub(super) packages: Packages,
     pub(super) page: Arc<dyn PageRenderer>,
@@ -113,8 +111,7 @@ struct Asked<'a> {
 impl Service {
     /// Reads the path of a request.
     pub(super) fn target<'p>(&self, head: &'p Parts) -> Target<'p> {
-        let registry = || self.provider_host(head);
-        Target::read(head.uri.path(), &self.base, registry)
+        Target::read(head.uri.path(), || self.provider_host(head))
     }
 
     /// The host of the provider registry: the configured one, or the one that the client requested.
@@ -167,8 +164,8 @@ impl Service {
             record,
         };
         let answer = match route {
-            Ok(route) => asked.route(route).await,
-            Err(reason) => Err(without_route(*reason)),
+            Some(route) => asked.route(route).await,
+            None => Err(answer::text(StatusCode::NOT_FOUND, NO_ROUTE)),
         };
         let (Ok(mut answer) | Err(mut answer)) = answer;
         if asked.record.is_stale {
@@ -277,13 +274,6 @@ impl Asked<'_> {
             Route::Home => self.home().await,
             Route::Provider(provider, what) => match what {
                 What::Page => self.provider_page(provider).await,
-                What::PageDirectory => {
-                    // The relative links of the page would lead nowhere from there.
-                    let path = format!("../{}", segment(provider.type_name()));
-                    let text = format!("the page is at {path}");
-                    let status = StatusCode::PERMANENT_REDIRECT;
-                    Ok(answer::with(status, &text, LOCATION, &path))
-                }
                 What::MirrorIndex | What::RegistryVersions => {
                     self.versions(provider, *what == What::MirrorIndex).await
                 }
@@ -405,14 +395,9 @@ impl Asked<'_> {
     async fn home(&mut self) -> Answer {
         let service = self.service;
         let may_list = service.access.is_none() || self.token.is_some();
-        let query = self.head.uri.query().unwrap_or_default();
-        let search = url::form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "q");
-        // A page may also be read in a terminal.
-        let search = search.map(|(_, value)| printable(&value.trim().to_lowercase()));
-        let search = search.unwrap_or_default();
         let is_shown = |provider: &ProviderAddr| {
-            let is_for = self.token.is_none_or(|token| token.is_for(provider));
-            is_for && provider.to_string().contains(&search)
+            let token = self.token;
+            token.is_none_or(|token| token.is_for(provider))
         };
         let providers = match may_list {
             true => service.store.providers(is_shown).await,
@@ -421,7 +406,6 @@ impl Asked<'_> {
         let home = HomePage {
             may_list,
             is_store_unreachable: service.store.is_unreachable.load(Ordering::Relaxed),
-            search,
             providers,
         };
         let (page, visitor) = (service.page.clone(), self.visitor());
@@ -565,18 +549,4 @@ fn signed(served: &ServedVersion) -> Result<&SignedFiles, Response> {
     let message = "the version has no signature, which this protocol requires";
     let signed = served.documents.as_ref();
     signed.ok_or_else(|| answer::text(StatusCode::NOT_FOUND, message))
-}
-
-/// The answer to a request whose path has no route. It names those that have one, for people who open a wrong or incomplete URL.
-fn without_route(reason: NoRoute) -> Response {
-    const ROUTES: &str = "\n  the network mirror is at /mirror/HOST/NAMESPACE/TYPE/index.json\n  the provider registry is at /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients";
-    let (status, what) = match reason {
-        NoRoute::Malformed => (StatusCode::BAD_REQUEST, "the path is malformed"),
-        NoRoute::NoRegistry => (
-            StatusCode::NOT_FOUND,
-            "no provider registry is at this host",
-        ),
-        NoRoute::Unknown => (StatusCode::NOT_FOUND, "nothing is here"),
-    };
-    answer::text(status, &format!("{what}{ROUTES}"))
 }

@@ -45,10 +45,8 @@ impl PageRenderer for Pages {
             "foreign_host": foreign(host, &visitor.url),
             "may_list": home.may_list,
             "is_store_unreachable": home.is_store_unreachable,
-            "search": home.search,
             "count": home.providers.len(),
             "is_cut": home.providers.len() > MOST_SHOWN,
-            "has_unread": home.providers.values().any(Option::is_none),
             "providers": providers,
         });
         render(HOME, &view)
@@ -107,7 +105,7 @@ impl PageRenderer for Pages {
 
 /// How many versions there are.
 fn counts(listing: &ProviderListing) -> String {
-    let count = listing.installable().count() + listing.unread;
+    let count = listing.installable().count();
     let versions = counted(count, "version");
     match (count, listing.hidden.len()) {
         (_, 0) => versions,

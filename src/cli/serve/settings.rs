@@ -48,6 +48,11 @@ pub(super) fn of(
             "clients use network mirrors and registries over HTTPS only, and --url is {url}"
         ));
     }
+    if let Some(url) = url.filter(|url| tls.is_some() && url.path() != "/") {
+        return Err(CommandError::usage(format!(
+            "`{url}` has a path, which only a proxy removes, and this server has a certificate\n  expected no path in `--url`"
+        )));
+    }
     let host_of_url = url.and_then(host_of);
     let fill = || fill(arguments, host_of_url.clone(), session);
     let fill = arguments.fill.then(fill).transpose()?;
