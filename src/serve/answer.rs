@@ -15,7 +15,7 @@ use crate::digest::Digest;
 use crate::store;
 
 /// After how many seconds clients retry. `terraform` and `tofu` sleep for all of it.
-pub(super) const RETRY_SECONDS: u64 = 5;
+const RETRY_SECONDS: u64 = 5;
 
 /// The longest reason in the log, in characters. It may quote what a store or an origin says.
 const LONGEST_REASON: usize = 300;
@@ -132,12 +132,6 @@ pub(super) fn not_found(message: &str, caching: Caching) -> Response {
 /// The store cannot be read. The status must not be 404: clients would silently use another installation method.
 pub(super) fn unavailable(message: &str) -> Response {
     let (status, seconds) = (StatusCode::SERVICE_UNAVAILABLE, RETRY_SECONDS.to_string());
-    with(status, message, RETRY_AFTER, &seconds)
-}
-
-/// The client has exceeded its rate of requests, or its quota of packages or memory.
-pub(super) fn too_many(message: &str, retry_seconds: u64) -> Response {
-    let (status, seconds) = (StatusCode::TOO_MANY_REQUESTS, retry_seconds.to_string());
     with(status, message, RETRY_AFTER, &seconds)
 }
 

@@ -48,14 +48,6 @@ pub(super) struct Client {
 /// What a connection or an answer holds until it ends.
 pub(super) type Permits = Arc<[OwnedSemaphorePermit]>;
 
-/// Why there is no place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Full {
-    /// This client has all of its places.
-    Client,
-    Server,
-}
-
 impl Clients {
     /// `has_proxy` says that a proxy sends all clients from its address.
     pub(super) fn new(connections: usize, rate: Option<NonZeroU32>, has_proxy: bool) -> Self {
@@ -107,33 +99,25 @@ impl Clients {
         is_too_fast
     }
 
-    /// The places of a document of this size; one for a read of the store, whose size is zero. A document that is larger than a client may have
+    /// The places of a document of this size, if the client and the server have them; one for a read of the store, whose size is zero. A document that is larger than a client may have
     /// takes all places of its client.
-    pub(super) fn places(&self, client: &Client, size: u64) -> Result<Permits, Full> {
+    pub(super) fn places(&self, client: &Client, size: u64) -> Option<Permits> {
         let count = size.div_ceil(PLACE).clamp(1, PLACES as u64 / 2);
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let free = self.free(client).into_iter().map(|(places, full)| {
-            let permit = places.try_acquire_many_owned(count);
-            permit.map_err(|_| full)
-        });
-        free.collect()
+        let free = [&client.places, &self.places].into_iter();
+        free.map(|places| places.clone().try_acquire_many_owned(count).ok())
+            .collect()
     }
 
     /// The place of a package. Waits this long for it.
-    pub(super) async fn place(&self, client: &Client, longest: Duration) -> Result<Permits, Full> {
+    pub(super) async fn place(&self, client: &Client, longest: Duration) -> Option<Permits> {
         let end = tokio::time::Instant::now() + longest;
         let mut permits = Vec::new();
-        for (places, full) in self.free(client) {
-            let permit = timeout_at(end, places.acquire_owned()).await;
-            permits.extend(permit.map_err(|_| full)?);
+        for places in [&client.places, &self.places] {
+            let permit = timeout_at(end, places.clone().acquire_owned()).await;
+            permits.extend(permit.ok()?);
         }
-        Ok(permits.into())
-    }
-
-    /// The free places of a client, and the free places of the server.
-    fn free(&self, client: &Client) -> [(Arc<Semaphore>, Full); 2] {
-        let (own, all) = (client.places.clone(), self.places.clone());
-        [(own, Full::Client), (all, Full::Server)]
+        Some(permits.into())
     }
 }
 
@@ -185,15 +169,13 @@ mod tests {
         assert!(first.connection().is_some());
         let take = |client: &Client, size| clients.places(client, size);
         let held = [take(&first, 0), take(&first, u64::MAX)];
-        assert!(held[0].is_ok());
-        assert_eq!(held[1].as_ref().err(), Some(&Full::Client));
+        assert!(held[0].is_some() && held[1].is_none());
         drop(held);
         let all = [take(&first, u64::MAX), take(&other, u64::MAX)];
-        assert!(all.iter().all(Result::is_ok));
+        assert!(all.iter().all(Option::is_some));
         let third = clients.at("192.0.2.3".parse().unwrap()).await;
-        assert_eq!(take(&third, 1).err(), Some(Full::Server));
-        let none = clients.place(&third, Duration::ZERO).await;
-        assert_eq!(none.err(), Some(Full::Server));
+        assert!(take(&third, 1).is_none());
+        assert!(clients.place(&third, Duration::ZERO).await.is_none());
     }
 
     #[tokio::test]

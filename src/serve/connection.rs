@@ -19,7 +19,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use hyper::header::{HOST, HeaderName, USER_AGENT};
+use hyper::header::{HOST, HeaderName, RETRY_AFTER, USER_AGENT};
 use hyper::server::conn::http1;
 use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use hyper_util::rt::TokioIo;
@@ -155,7 +155,8 @@ async fn answer(request: Request<Incoming>, mut sent: Exchange) -> hyper::Respon
         _ if service.shared.clients.is_too_fast(&sent.client) => {
             service.shared.metrics.limited.inc();
             record.route = "limited";
-            answer::too_many("too many requests", 1)
+            let (status, text) = (StatusCode::TOO_MANY_REQUESTS, "too many requests");
+            answer::with(status, text, RETRY_AFTER, "1")
         }
         _ => service.answer(&sent.client, &head, &target, record).await,
     };

@@ -92,8 +92,14 @@ impl ServedStore {
             let read = |old: Option<Arc<ProviderListing>>| {
                 // Clients may request any number of made-up addresses, and a read goes on after its client has disconnected.
                 let is_known = old.as_ref().is_some_and(|old| old.exists);
-                let place = (!is_known).then(|| clients.places(client, 0)).transpose();
-                let place = place.inspect_err(|_| _ = metrics.limited.inc()).ok()?;
+                let mut place = None;
+                if !is_known {
+                    place = clients.places(client, 0);
+                    if place.is_none() {
+                        metrics.limited.inc();
+                        return None;
+                    }
+                }
                 is_read = true;
                 metrics.misses.inc();
                 let (this, provider) = (self.clone(), provider.clone());

@@ -2,6 +2,7 @@
 //! [network mirror](crate::clients#network-mirrors), and the [provider registry](crate::clients#provider-registry-protocol).
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
@@ -19,7 +20,7 @@ use tokio::time::timeout;
 use super::access::{self, AccessControl, ClientToken};
 use super::answer::{self, Caching, Document, Response};
 use super::cached::Unavailable;
-use super::clients::{Client, Full};
+use super::clients::Client;
 use super::listing::ProviderListing;
 use super::notice::RequestRecord;
 use super::package::{self, Packages};
@@ -28,7 +29,6 @@ use super::served::{ServedVersion, SignedFiles, archives, signed_names};
 use super::served_store::{Listing, ServedStore};
 use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
-use crate::error::counted;
 use crate::protocol::network_mirror::SignedDocuments;
 use crate::release::Package;
 use crate::store::StoreBlob;
@@ -45,8 +45,8 @@ const LONGEST_LIST: Duration = Duration::from_secs(60);
 const LARGEST_FREE: u64 = 16 << 10;
 /// How long an answer waits for the store in total. Clients give up after 10 seconds.
 const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
-/// Why a version that the store does not have cannot be had with `--fill`.
-const NOT_MIRRORED: &str = ", and this server does not mirror it: its origin does not have it, or an option or a limit leaves it out";
+/// The text of an answer while the store, or the origin with `--fill`, does not answer.
+const UNREADABLE: &str = "the versions cannot be read now";
 /// The answer to a request whose path has no route. It names those that have one, for people who open a wrong or incomplete URL.
 const NO_ROUTE: &str = "nothing is here\n  the network mirror is at /mirror/HOST/NAMESPACE/TYPE/index.json\n  the provider registry is at /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients";
 /// How long clients and proxies may cache a package: a year, as usual for content that never changes.
@@ -176,19 +176,13 @@ impl Service {
     }
 
     fn ready(&self) -> Response {
-        if *self.draining.borrow() {
-            return answer::unavailable("the server is ending");
+        // Other replicas may have lists from before. While the store is unreachable, cached lists are served, so a load balancer must not remove
+        // this server.
+        let has_answered = self.store.has_answered.load(Ordering::Relaxed);
+        match has_answered && !*self.draining.borrow() {
+            true => answer::text(StatusCode::OK, "ready"),
+            false => answer::unavailable("not ready"),
         }
-        // Other replicas may have lists from before.
-        if !self.store.has_answered.load(Ordering::Relaxed) {
-            return answer::unavailable("the store has not answered yet");
-        }
-        // While the store is unreachable, cached lists are served, so a load balancer must not remove this server.
-        let text = match self.store.is_unreachable.load(Ordering::Relaxed) {
-            true => "ready, but the last request to the store failed",
-            false => "ready",
-        };
-        answer::text(StatusCode::OK, text)
     }
 
     /// The URL of a file, relative to a document: in the network mirror, or beside a version of the provider registry. It is signed if clients
@@ -216,45 +210,10 @@ impl Service {
         format!("{up}{}{path}", prefix.unwrap_or_default())
     }
 
-    /// The message about a provider without any served version.
-    fn absent(&self, listing: &ProviderListing) -> String {
-        let provider = &listing.provider;
-        match listing.hidden.len() {
-            0 => self.lacks(&provider.to_string()),
-            hidden => {
-                let versions = counted(hidden, "version");
-                format!("{provider} has {versions} that did not verify, hidden from clients")
-            }
-        }
-    }
-
-    /// The message about what the server does not have.
-    fn lacks(&self, what: &str) -> String {
-        let fill = self.store.fill.as_ref();
-        let rest = fill.map_or("", |_| NOT_MIRRORED);
-        format!("the store does not have {what}{rest}")
-    }
-
-    fn unavailable(&self, reason: &Unavailable) -> Response {
-        let fill = self.store.fill.as_ref();
-        let from = fill.map_or("the store", |_| "the store or the origin");
-        answer::unavailable(&match reason {
-            Unavailable::Failed(_) => format!("cannot read from {from}"),
-            Unavailable::Slow => format!("{from} has not answered yet"),
-        })
-    }
-
     /// The answer while there is no place for what a client requests.
-    fn full(&self, full: Full, what: &str) -> Response {
+    fn full(&self, what: &str) -> Response {
         self.shared.metrics.limited.inc();
-        let message = format!("too many {what} are being sent");
-        match full {
-            Full::Client => {
-                let message = format!("{message} to this address");
-                answer::too_many(&message, answer::RETRY_SECONDS)
-            }
-            Full::Server => answer::unavailable(&message),
-        }
+        answer::unavailable(&format!("too many {what} are being sent"))
     }
 }
 
@@ -294,12 +253,12 @@ impl Asked<'_> {
         if let Some(document) = document {
             return self.document(JSON, document.clone(), caching);
         }
-        let message = self.service.absent(list);
         // Those that it has are hidden by the policy of this server, which needs no store. An origin may have others.
-        match !list.hidden.is_empty() && !list.is_origin_unreachable {
-            true => Err(answer::not_found(&message, caching)),
-            false => Err(self.lacking(&listing, &message)),
+        if !list.hidden.is_empty() && !list.is_origin_unreachable {
+            let message = format!("all versions of {provider} are hidden: they did not verify");
+            return Err(answer::not_found(&message, caching));
         }
+        Err(self.lacking(&listing, provider))
     }
 
     /// A document or package of a version.
@@ -331,8 +290,8 @@ impl Asked<'_> {
             File::Download(platform) => {
                 let signed = signed(&served)?;
                 let Some(package) = served.package(platform) else {
-                    let message = format!("{provider} {version} has no package for {platform}");
-                    return Err(self.lacking(&listing, &message));
+                    let what = format!("{provider} {version} for {platform}");
+                    return Err(self.lacking(&listing, &what));
                 };
                 let link = |file: &str| service.link(provider, Some(version), file);
                 // It has the key of its author, and is too large to be kept for each package.
@@ -368,7 +327,7 @@ impl Asked<'_> {
         package: Option<&Package<StoreBlob>>,
     ) -> Answer {
         let Some(package) = package else {
-            return Err(self.lacking(listing, "the version has no such file"));
+            return Err(self.lacking(listing, &"this file"));
         };
         let Service {
             shared, packages, ..
@@ -382,7 +341,7 @@ impl Asked<'_> {
             return Ok(answer::with(status, text, LOCATION, url.as_str()));
         }
         let place = shared.clients.place(self.client, LONGEST_ANSWER).await;
-        let place = place.map_err(|full| self.service.full(full, "packages"))?;
+        let place = place.ok_or_else(|| self.service.full("packages"))?;
         let caching = self.caching(YEAR);
         let mut answer = packages.answer(self.head, package, caching).await;
         if answer.status() == StatusCode::BAD_GATEWAY {
@@ -417,8 +376,7 @@ impl Asked<'_> {
     async fn provider_page(&mut self, provider: &ProviderAddr) -> Answer {
         let listing = self.listing(provider).await?;
         if !listing.value.exists {
-            let message = self.service.absent(&listing.value);
-            return Err(self.lacking(&listing, &message));
+            return Err(self.lacking(&listing, provider));
         }
         let (visitor, is_stale) = (self.visitor(), listing.is_stale);
         let key = format!("{visitor:?} {is_stale}");
@@ -465,7 +423,7 @@ impl Asked<'_> {
     async fn listing(&mut self, provider: &ProviderAddr) -> Result<Listing, Response> {
         let Service { store, .. } = self.service;
         let listing = store.listing(provider, |old| old.exists, self.client).await;
-        let listing = listing.map_err(|reason| self.service.unavailable(&reason))?;
+        let listing = listing.map_err(|_| answer::unavailable(UNREADABLE))?;
         self.record.is_stale = listing.is_stale || listing.value.is_origin_unreachable;
         Ok(listing)
     }
@@ -480,7 +438,7 @@ impl Asked<'_> {
         let checked = store.with_checked_tags(provider, version, self.client);
         let listing = timeout(LONGEST_ANSWER, checked).await;
         let listing = listing.unwrap_or(Err(Unavailable::Slow));
-        let listing = listing.map_err(|reason| self.service.unavailable(&reason))?;
+        let listing = listing.map_err(|_| answer::unavailable(UNREADABLE))?;
         self.record.is_stale = listing.is_stale;
         let list = &listing.value;
         if let Some(served) = list.versions.get(version) {
@@ -490,28 +448,21 @@ impl Asked<'_> {
             let message = format!("{provider} {version} is hidden: {problem}");
             return Err(answer::not_found(&message, self.caching_of(&listing)));
         }
-        // After 404, clients would say that there is no such version.
-        if list.offered.contains(version) && !listing.is_stale {
-            return Err(answer::unavailable(
-                "the store does not have this version now; the next request mirrors it",
-            ));
+        // After 404, clients would say that there is no such version. The next request mirrors it.
+        if list.offered.contains(version) {
+            return Err(answer::unavailable(UNREADABLE));
         }
-        let message = match list.exists {
-            true => self.service.lacks(&format!("{provider} {version}")),
-            false => self.service.absent(list),
-        };
-        Err(self.lacking(&listing, &message))
+        Err(self.lacking(&listing, &format!("{provider} {version}")))
     }
 
     /// The answer if a list does not have what a client requests. If the list is old, the store may have it by now. After 404, clients would silently
     /// use another installation method.
-    fn lacking(&self, listing: &Listing, message: &str) -> Response {
-        let reason = match (listing.is_stale, listing.value.is_origin_unreachable) {
-            (true, _) => "the store cannot be read now, and did not have this before",
-            (_, true) => "the store does not have this, and its origin cannot be asked now",
-            _ => return answer::not_found(message, self.caching_of(listing)),
-        };
-        answer::unavailable(reason)
+    fn lacking(&self, listing: &Listing, what: &dyn fmt::Display) -> Response {
+        if listing.is_stale || listing.value.is_origin_unreachable {
+            return answer::unavailable(UNREADABLE);
+        }
+        let message = format!("the store does not have {what}");
+        answer::not_found(&message, self.caching_of(listing))
     }
 
     /// Answers with a document, or with `304` if the client has it already. A large one takes places of its client until it was sent.
@@ -520,7 +471,7 @@ impl Asked<'_> {
         let size = answer.body().left;
         if self.head.method == Method::GET && size > LARGEST_FREE {
             let places = self.service.shared.clients.places(self.client, size);
-            let places = places.map_err(|full| self.service.full(full, "documents"))?;
+            let places = places.ok_or_else(|| self.service.full("documents"))?;
             answer.extensions_mut().insert(places);
         }
         Ok(answer)

@@ -95,9 +95,9 @@ pub fn one_client_cannot_have_all_packages() {
     // Other clients, and requests for documents, are answered meanwhile.
     ask(other(&server), 200);
     is_answered(own(&server).unwrap());
-    let refused = waits.reply("GET").unwrap().is(429);
+    let refused = waits.reply("GET").unwrap().is(503);
     assert_eq!(refused.header("retry-after"), Some("5"));
-    server.logs(" 429 GET /mirror/");
+    server.logs(" 503 GET /mirror/");
     // The end of one frees a permit for the next one.
     waits.request("GET", ZIP, &[]);
     drop(held.pop());
