@@ -187,7 +187,7 @@ impl ProviderListing {
         EACH + self.provider.length() + versions.sum::<usize>() + others + self.documents
     }
 
-    /// Reports each version that is hidden, unsigned, or made for another provider, unless the old list had it in the same state; and that the
+    /// Reports each version that is hidden or unsigned, unless the old list had it in the same state; and that the
     /// store has no version any more. A registry that lost everything answers as one that never had it.
     pub(super) fn report(&self, old: Option<&Self>, shared: &Context) {
         let Context {
@@ -214,18 +214,6 @@ impl ProviderListing {
         if had_any && self.versions.is_empty() && self.hidden.is_empty() {
             let text = format!("the store has no version of {provider} any more");
             observer.warn("emptied", "Warning", text);
-        }
-        // A repository template that leaves out a part of the address gives two providers the same repository, and every version of one is then
-        // listed for the other. Only the newest is named, since there may be hundreds.
-        let other = self.versions.iter().rev().find_map(|(version, served)| {
-            let other = served.made_for.as_ref();
-            let other = other.filter(|_| known(version).is_none())?;
-            Some(format!(
-                "{provider} {version}: made for {other}, as older versions may be"
-            ))
-        });
-        if let Some(text) = other {
-            observer.warn("other-provider", "Warning", text);
         }
     }
 }

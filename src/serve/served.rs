@@ -12,40 +12,33 @@ use super::answer::Document;
 use super::path::segment;
 use crate::address::ProviderAddr;
 use crate::authentication::{Authentication, Status};
-use crate::blob::{BlobLocation, BlobSource as _};
 use crate::digest::Digest;
-use crate::disk;
 use crate::error::Category;
 use crate::examine::{Examined, StoredProvider, TrustOptions};
 use crate::fingerprint::Fingerprint;
-use crate::oci::{Part, Tag};
+use crate::oci::Tag;
 use crate::outcome::{Failure, Problem};
 use crate::platform::{Platform, Platforms};
 use crate::protocol::network_mirror::{Archive, Archives};
 use crate::protocol::provider_registry::{DownloadMetadata, GpgPublicKey, ListedPackage};
 use crate::release::{Package, Release, canonical_file_name};
-use crate::store::{self, StoreBlob};
+use crate::store::StoreBlob;
 use crate::trust::Verified;
 use crate::version::Version;
 
 /// How long a request waits for the comparison of a version's tags, and for that of another request before it. Both together stay below the
 /// 10 seconds of clients.
 const LONGEST_COMPARISON: Duration = Duration::from_secs(4);
-/// How long tags are not compared again after a failed comparison. It equals the `Retry-After` of answers, so each retry of a client waits for
-/// at most one comparison.
-const PAUSE: Duration = Duration::from_secs(5);
 
 /// A verified version.
 #[derive(Debug)]
 pub struct ServedVersion {
     /// The digests of the index and of the evidence manifest, which a moved tag no longer refers to.
     tags: TagDigests,
-    /// The time and the result of the last comparison of the tags; without a time, the next request compares them. Locked during a comparison.
-    tag_check: Mutex<(Option<Instant>, Option<bool>)>,
+    /// The time and the result of the last comparison of the tags. Locked during a comparison.
+    tag_check: Mutex<(Instant, bool)>,
     /// Whether that comparison found a moved tag, so that the version has to be read again.
     pub(super) has_moved: AtomicBool,
-    /// The provider that the artifact names, if it is another one.
-    pub(super) made_for: Option<ProviderAddr>,
     /// The result of the verification.
     pub authentication: Authentication,
     /// The packages, sorted by platform.
@@ -107,7 +100,6 @@ impl ServedVersion {
         // Only a version whose proof holds is served.
         let release = examined.proof?;
         let packages = release.packages.clone();
-        packages.iter().try_for_each(check_file)?;
         // Clients could not install a version without packages.
         if packages.is_empty() {
             return Err(Problem::NoPackages);
@@ -117,9 +109,8 @@ impl ServedVersion {
         let evidence = examined.evidence.map(|raw| raw.expected.digest);
         Ok(Self {
             tags: (artifact.raw.expected.digest, evidence),
-            tag_check: Mutex::new((Some(Instant::now()), Some(true))),
+            tag_check: Mutex::new((Instant::now(), true)),
             has_moved: AtomicBool::new(false),
-            made_for: artifact.index.other_provider(&stored.provider),
             authentication: release.authentication().clone(),
             archives: archives(
                 &stored.provider,
@@ -190,10 +181,8 @@ impl ServedVersion {
         let checked = timeout(LONGEST_COMPARISON, self.tag_check.lock()).await;
         let mut checked = checked.ok()?;
         let (at, is_current) = *checked;
-        // The next requests reuse a missing answer instead of waiting as long.
-        let valid = is_current.map_or(PAUSE.min(within), |_| within);
-        if at.is_some_and(|at| at.elapsed() < valid) {
-            return is_current;
+        if at.elapsed() < within {
+            return Some(is_current);
         }
         let compared = async {
             let repo = open()?.repo;
@@ -201,19 +190,10 @@ impl ServedVersion {
             let evidence = repo.digest(&Tag::of_evidence(version).ok()?).await.ok()?;
             Some((index, evidence) == (Some(self.tags.0), self.tags.1))
         };
-        let is_current = timeout(LONGEST_COMPARISON, compared).await.ok().flatten();
-        *checked = (Some(Instant::now()), is_current);
-        let has_moved = is_current == Some(false);
-        self.has_moved.store(has_moved, Ordering::Relaxed);
-        is_current
-    }
-
-    /// Makes the next request compare the tags: the store does not have a package, as happens once the version was replaced.
-    pub(super) fn doubt_tags(&self) {
-        // A comparison that runs just now is new enough.
-        if let Ok(mut checked) = self.tag_check.try_lock() {
-            checked.0 = None;
-        }
+        let is_current = timeout(LONGEST_COMPARISON, compared).await.ok().flatten()?;
+        *checked = (Instant::now(), is_current);
+        self.has_moved.store(!is_current, Ordering::Relaxed);
+        Some(is_current)
     }
 
     /// The approximate size in memory, in bytes, without the documents, which versions share.
@@ -267,24 +247,5 @@ impl SignedFiles {
             signature: release.signature()?.bytes.clone().into(),
             certificate: release.certificate()?.to_vec().into(),
         })
-    }
-}
-
-/// Checks a package in a layout: it must be a regular file of the expected size.
-fn check_file(package: &Package<StoreBlob>) -> Result<(), Problem> {
-    let Some(BlobLocation::InFile(path)) = package.location.info().location else {
-        return Ok(());
-    };
-    let (what, digest) = (Part::Blob, package.expected.digest);
-    let found = std::fs::symlink_metadata(path).ok();
-    if found.as_ref().is_some_and(std::fs::Metadata::is_symlink) {
-        let path = path.to_owned();
-        // The answer to a client names the digest, and only the log has the path.
-        let link = disk::Error::Link { path };
-        return Err(store::Error::reading(what, digest, link).into());
-    }
-    match found.map(|file| file.len()) == Some(package.expected.size) {
-        true => Ok(()),
-        false => Err(store::Error::Missing { what, digest }.into()),
     }
 }

@@ -299,7 +299,7 @@ impl Asked<'_> {
             }
             File::MirrorPackage(platform) => {
                 let package = served.package(platform);
-                return self.package(&served, &listing, package).await;
+                return self.package(&listing, package).await;
             }
             File::Named(name) => {
                 let (signed, [checksums, signature]) = (signed(&served)?, names);
@@ -309,7 +309,7 @@ impl Asked<'_> {
                     _ => {
                         let mut packages = served.packages.iter();
                         let package = packages.find(|package| package.file_name == *name);
-                        return self.package(&served, &listing, package).await;
+                        return self.package(&listing, package).await;
                     }
                 };
                 let caching = self.caching(service.shared.settings.ages.fresh);
@@ -320,12 +320,7 @@ impl Asked<'_> {
     }
 
     /// Answers with a package of a version, or with a redirect to the storage behind the OCI registry.
-    async fn package(
-        &mut self,
-        served: &ServedVersion,
-        listing: &Listing,
-        package: Option<&Package<StoreBlob>>,
-    ) -> Answer {
+    async fn package(&mut self, listing: &Listing, package: Option<&Package<StoreBlob>>) -> Answer {
         let Some(package) = package else {
             return Err(self.lacking(listing, &"this file"));
         };
@@ -344,9 +339,6 @@ impl Asked<'_> {
         let place = place.ok_or_else(|| self.service.full("packages"))?;
         let caching = self.caching(YEAR);
         let mut answer = packages.answer(self.head, package, caching).await;
-        if answer.status() == StatusCode::BAD_GATEWAY {
-            served.doubt_tags();
-        }
         answer.extensions_mut().insert(place);
         Ok(answer)
     }

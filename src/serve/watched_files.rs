@@ -121,8 +121,8 @@ impl WatchedFiles {
             .transpose()
     }
 
-    /// Loads the files, and applies them if they changed. Returns whether they are as they were.
-    fn refresh(&mut self, observer: &dyn Observer) -> bool {
+    /// Loads the files, and applies them if they changed.
+    fn refresh(&mut self, observer: &dyn Observer) {
         let mut reader = Reader::default();
         let path = printable_path(&self.path);
         match (self.load)(&mut reader) {
@@ -137,7 +137,6 @@ impl WatchedFiles {
                 if is_changed || is_reported {
                     observer.tell("reloaded", "Reloaded", path);
                 }
-                !is_changed && !is_reported
             }
             Err(error) => {
                 let text = format!("{error:?}");
@@ -151,7 +150,6 @@ impl WatchedFiles {
                     };
                     observer.fail("not-reloaded", "Refused", text, reason);
                 }
-                false
             }
         }
     }
@@ -165,14 +163,9 @@ pub(super) async fn watch(
 ) {
     loop {
         // The files are read in both cases: after the interval, and after a notification.
-        let notified = tokio::time::timeout(INTERVAL, now.notified()).await;
-        let mut is_unchanged = true;
+        let _notified = tokio::time::timeout(INTERVAL, now.notified()).await;
         for files in &mut files {
-            is_unchanged &= files.refresh(observer.as_ref());
-        }
-        if is_unchanged && notified.is_ok() {
-            let text = "nothing: no file has changed".to_owned();
-            observer.tell("unchanged", "Reloaded", text);
+            files.refresh(observer.as_ref());
         }
     }
 }
