@@ -7,8 +7,6 @@
 //! | older, and the last attempt failed a moment ago | the old one, at once |
 //! | older than [`Ages::usable`], or there is none | a new value, or the reason why there is none |
 //!
-//! A request for which the old value is not enough waits longer for the new one.
-//!
 //! A load goes on after the clients that waited for it have disconnected, so the next request finds the new value.
 
 use std::hash::Hash;
@@ -32,11 +30,8 @@ pub(super) const LONGEST_LOAD: Duration = Duration::from_secs(120);
 /// A request that finds an old value does not wait for a new one if the last attempt failed within this time. Otherwise every request of an
 /// outage would cost its client seconds.
 const OUTAGE: Duration = Duration::from_secs(30);
-/// How long a request waits for a new value if an old one is enough. It is far below the 10 seconds of clients, because an old
-/// value is better than a long wait.
-const WAIT_WITH_OLD: Duration = Duration::from_secs(3);
-/// How long a request waits for a value if there is no old one, or none that is enough. Clients give up after 10 seconds.
-const WAIT_WITHOUT_OLD: Duration = Duration::from_secs(8);
+/// How long a request waits for a new value. Clients give up after 10 seconds.
+const WAIT: Duration = Duration::from_secs(8);
 
 /// How long values are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,11 +120,10 @@ where
     }
 
     /// Returns a value. `load` receives the old value and loads a new one. If it returns `None`, because too many values are loaded now, the
-    /// old value is used, or the request is answered at once. `is_enough` says whether an old value has all that the request needs.
+    /// old value is used, or the request is answered at once.
     pub(super) async fn get<F>(
         &self,
         key: &K,
-        is_enough: impl Fn(&V) -> bool,
         load: impl FnOnce(Option<Arc<V>>) -> Option<F>,
     ) -> Result<CachedValue<V>, Unavailable>
     where
@@ -171,8 +165,7 @@ where
             };
             let patience = match &old {
                 Some(_) if failed.is_some_and(|(_, age)| age < OUTAGE) => Duration::ZERO,
-                Some(old) if is_enough(&old.value) => WAIT_WITH_OLD,
-                _ => WAIT_WITHOUT_OLD,
+                _ => WAIT,
             };
             (loading, old, patience)
         };

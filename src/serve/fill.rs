@@ -184,7 +184,7 @@ impl Fill {
                 asked.map_err(|error| this.unlisted(&provider, error))
             })
         };
-        let asked = self.lists.get(provider, |_| true, load);
+        let asked = self.lists.get(provider, load);
         match timeout(LONGEST_WAIT, asked).await {
             Ok(Ok(list)) => Ok(list),
             Ok(Err(Unavailable::Failed(failure))) => Err(*failure),
@@ -270,7 +270,7 @@ impl Fill {
                 answers: answers(&problem),
                 problem: Arc::new(problem),
             };
-            if failed.is_hidden() && self.shared.still_trusts(trust, provider) {
+            if failed.is_hidden() && self.shared.still_trusts(trust) {
                 let key = (provider.clone(), version);
                 self.failed.insert(key, Arc::new(failed)).await;
             }
@@ -337,7 +337,7 @@ impl Fill {
                 }
             })
         };
-        let mirrored = self.results.get(&key, |()| true, load);
+        let mirrored = self.results.get(&key, load);
         mirrored.await.map(|mirrored| mirrored.at)
     }
 
@@ -416,7 +416,7 @@ impl Fill {
         let problem = failure.problem.clone();
         let failed = FailedVersion { problem, answers };
         // If the policy has changed meanwhile, another one decides.
-        if self.shared.still_trusts(&trust, &key.0) {
+        if self.shared.still_trusts(&trust) {
             self.failed.insert(key, Arc::new(failed)).await;
         }
         Err(failure)

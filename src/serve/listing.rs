@@ -130,18 +130,11 @@ impl ProviderListing {
 
     /// Adds the versions that the origin offers, and that are neither served nor hidden.
     pub(super) fn offer(&mut self, mut offered: BTreeSet<Version>) {
-        offered.retain(|version| !self.has_read(version));
+        let is_read = |version: &Version| {
+            self.versions.contains_key(version) || self.hidden.contains_key(version)
+        };
+        offered.retain(|version| !is_read(version));
         self.offered = offered;
-    }
-
-    /// Whether it has a version, even if that is hidden.
-    pub(super) fn has(&self, version: &Version) -> bool {
-        self.has_read(version) || self.offered.contains(version)
-    }
-
-    /// Whether the store has a version, even if that is hidden.
-    pub(super) fn has_read(&self, version: &Version) -> bool {
-        self.versions.contains_key(version) || self.hidden.contains_key(version)
     }
 
     /// The versions that clients can install.

@@ -77,11 +77,10 @@ impl ServedStore {
         }
     }
 
-    /// Returns the versions of a provider. `is_enough` tells whether an old list has all that the request needs.
+    /// Returns the versions of a provider.
     pub(super) async fn listing(
         self: &Arc<Self>,
         provider: &ProviderAddr,
-        is_enough: impl Fn(&ProviderListing) -> bool,
         client: &Client,
     ) -> Result<Listing, Unavailable> {
         loop {
@@ -105,13 +104,13 @@ impl ServedStore {
                 let (this, provider) = (self.clone(), provider.clone());
                 Some(async move { this.read(&provider, old, place).await })
             };
-            let listing = self.lists.get(provider, &is_enough, read).await;
+            let listing = self.lists.get(provider, read).await;
             if listing.is_ok() && !is_read {
                 metrics.hits.inc();
             }
             // The list may have been read with a policy that another one has replaced meanwhile.
             let list = listing.as_ref().ok();
-            if list.is_none_or(|list| self.still_trusts(provider, &list.value)) {
+            if list.is_none_or(|list| self.still_trusts(&list.value)) {
                 return listing;
             }
             self.lists.forget(provider).await;
@@ -126,8 +125,7 @@ impl ServedStore {
         version: &Version,
         client: &Client,
     ) -> Result<Listing, Unavailable> {
-        let has_version = |old: &ProviderListing| old.has(version);
-        let mut listing = self.listing(provider, has_version, client).await?;
+        let mut listing = self.listing(provider, client).await?;
         if listing.value.offered.contains(version)
             && let Some(fill) = &self.fill
         {
@@ -143,7 +141,7 @@ impl ServedStore {
             Some(true) => Ok(listing),
             Some(false) => {
                 self.lists.invalidate(provider, Instant::now()).await;
-                self.listing(provider, has_version, client).await
+                self.listing(provider, client).await
             }
             // An older list is better than none.
             None => Ok(CachedValue {
@@ -183,12 +181,10 @@ impl ServedStore {
             }
         };
         self.lists.invalidate(provider, since).await;
-        // The old list offers the version, which is not enough any more.
-        let is_read = |old: &ProviderListing| old.has_read(version);
-        self.listing(provider, is_read, client).await
+        self.listing(provider, client).await
     }
 
-    /// Applies another policy. The versions of each provider whose rule has changed are verified again before they are served.
+    /// Applies another policy. All versions are verified again before they are served.
     pub(super) fn set_policy(&self, policy: Policy) {
         let options = TrustOptions::clone(&self.shared.trust());
         let options = TrustOptions { policy, ..options };
@@ -205,12 +201,12 @@ impl ServedStore {
     ) -> BTreeMap<ProviderAddr, Option<Arc<ProviderListing>>> {
         let this = self.clone();
         let list = |_| Some(async move { this.list().await });
-        let listed = self.listed_providers.get(&(), |_| true, list).await;
+        let listed = self.listed_providers.get(&(), list).await;
         let listed = listed.iter().flat_map(|listed| listed.value.iter());
         let mut providers: BTreeMap<_, _> = listed.map(|one| (one.clone(), None)).collect();
         let read = self.lists.values().filter(|(_, list)| list.exists);
         providers.extend(read.map(|(provider, list)| {
-            let list = self.still_trusts(&provider, &list).then_some(list);
+            let list = self.still_trusts(&list).then_some(list);
             ((*provider).clone(), list)
         }));
         providers.retain(|provider, _| is_shown(provider));
@@ -218,9 +214,9 @@ impl ServedStore {
     }
 
     /// Whether the policy that a list was read with still holds.
-    fn still_trusts(&self, provider: &ProviderAddr, list: &ProviderListing) -> bool {
+    fn still_trusts(&self, list: &ProviderListing) -> bool {
         let trust = list.trust.as_ref();
-        trust.is_none_or(|trust| self.shared.still_trusts(trust, provider))
+        trust.is_none_or(|trust| self.shared.still_trusts(trust))
     }
 
     /// Reads the providers that the store lists; none if it cannot list them.
@@ -240,7 +236,7 @@ impl ServedStore {
     ) -> Result<ProviderListing, Failure> {
         let trust = self.shared.trust();
         // What was read with another policy is read again.
-        let old = old.filter(|old| self.still_trusts(provider, old));
+        let old = old.filter(|old| self.still_trusts(old));
         let old = old.as_deref();
         let stored = self.stored(provider);
         let mut listing = match stored.inspect_err(|failure| self.record(Err(failure), true))? {

@@ -414,7 +414,7 @@ impl Asked<'_> {
     /// The versions of a provider.
     async fn listing(&mut self, provider: &ProviderAddr) -> Result<Listing, Response> {
         let Service { store, .. } = self.service;
-        let listing = store.listing(provider, |old| old.exists, self.client).await;
+        let listing = store.listing(provider, self.client).await;
         let listing = listing.map_err(|_| answer::unavailable(UNREADABLE))?;
         self.record.is_stale = listing.is_stale || listing.value.is_origin_unreachable;
         Ok(listing)

@@ -13,7 +13,7 @@ use super::clients::Clients;
 use super::metrics::Metrics;
 use super::notice::{Notice, Observer};
 use super::watched_files::TrustFiles;
-use crate::address::{Hostname, ProviderAddr, ProviderPattern};
+use crate::address::{Hostname, ProviderPattern};
 use crate::error::Hint as _;
 use crate::event::Reporter;
 use crate::examine::TrustOptions;
@@ -121,10 +121,9 @@ impl Context {
         self.trust.borrow().clone()
     }
 
-    /// Whether these options, which applied before, have the rule for a provider that applies now.
-    pub(super) fn still_trusts(&self, before: &Arc<TrustOptions>, provider: &ProviderAddr) -> bool {
-        let now = self.trust();
-        Arc::ptr_eq(&now, before) || now.policy.is_same_for(&before.policy, provider)
+    /// Whether these options, which applied before, apply now.
+    pub(super) fn still_trusts(&self, before: &Arc<TrustOptions>) -> bool {
+        Arc::ptr_eq(&self.trust(), before)
     }
 
     /// Logs a failed request to the store, or a version that could not be mirrored.

@@ -137,19 +137,6 @@ impl Denials {
         }
     }
 
-    /// Whether another list denies the same of a provider.
-    pub(super) fn is_same_for(&self, other: &Self, provider: &ProviderAddr) -> bool {
-        let of = |list: &Self| -> Vec<Denial> {
-            let entries = list.of(provider).map(|one| Denial {
-                line: 0,
-                by: None,
-                ..one.clone()
-            });
-            entries.collect()
-        };
-        of(self) == of(other)
-    }
-
     /// Leaves out denied versions. Those that one of the constraints names exactly stay: the user wants them, and they fail. Returns a warning for
     /// each entry that leaves out what the constraints admit.
     pub(crate) fn leave_out<'c, V>(

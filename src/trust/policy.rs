@@ -131,18 +131,6 @@ impl Policy {
         }
         Some(rule)
     }
-
-    /// Whether another policy has the same rule for a provider, and denies the same versions. The line of the trust file that asks for its keys does not matter.
-    pub fn is_same_for(&self, other: &Self, provider: &ProviderAddr) -> bool {
-        let rule = |policy: &Self| {
-            let rule = policy.rule_for(provider)?;
-            Some(Rule {
-                asked_by: None,
-                ..rule
-            })
-        };
-        rule(self) == rule(other) && self.denied.is_same_for(&other.denied, provider)
-    }
 }
 
 #[cfg(test)]

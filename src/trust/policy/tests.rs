@@ -33,26 +33,6 @@ fn rings(rule: &Rule) -> Vec<(&str, Anchor)> {
 }
 
 #[test]
-fn rules_that_differ_only_in_their_lines_are_the_same() {
-    let demo: ProviderAddr = "example.com/acme/demo".parse().unwrap();
-    let own = "[[provider]]\nmatch = \"example.com/acme/demo\"\nkeys = [\"a.asc\"]\n";
-    let other = "[[provider]]\nmatch = \"example.com/acme/other\"\n";
-    let shadow = "[[provider]]\nmatch = \"example.com/acme/*\"\nunsigned = \"allow\"\n";
-    let is_same = |text: &str| policy(own).is_same_for(&policy(text), &demo);
-    assert!(is_same(&format!("# Ours\n{other}{own}{shadow}")));
-    for text in [
-        "",
-        &own.replace("a.asc", "b.asc"),
-        &format!("{own}expired = \"refuse\"\n"),
-        &format!("{shadow}{own}"),
-    ] {
-        assert!(!is_same(text), "{text}");
-    }
-    assert!(policy(other).is_same_for(&policy(""), &demo));
-    assert!(!policy(shadow).is_same_for(&policy(""), &demo));
-}
-
-#[test]
 fn the_first_matching_entry_decides() {
     let policy = policy(&format!(
         "[[provider]]\nmatch = 'a.example/acme/demo'\nkeys = ['{}', 'keys/acme.asc']\nexpired = 'refuse'\nweak = 'warn'\n\
