@@ -7,15 +7,16 @@
 //! team  sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08  registry.acme.test/platform/*
 //! ```
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hyper::StatusCode;
 use hyper::header::WWW_AUTHENTICATE;
-use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
+use rustls::client::verify_server_cert_signed_by_trust_anchor;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, RootCertStore, ServerConfig};
 use subtle::ConstantTimeEq as _;
@@ -68,7 +69,6 @@ pub(super) fn denied(reason: Denied) -> Response {
 /// A file cannot be used.
 pub(super) fn tls(
     paths: &TlsFiles,
-    host: Option<String>,
     observer: &Arc<dyn Observer>,
     files: &mut Vec<WatchedFiles>,
 ) -> Result<Tls, Error> {
@@ -77,19 +77,17 @@ pub(super) fn tls(
     let TlsFiles { certificate, key } = paths.clone();
     let read = move |reader: &mut Reader| {
         let (chain, secret) = (reader.read(&certificate)?, reader.read(&key)?);
-        config(&chain, &secret).map_err(|error| match error {
-            FileError::NoCertificate => error.of(&certificate),
-            _ => error.of(&key),
-        })
+        let unusable = |what, path: &Path| FileError::Unusable { what }.of(path);
+        let chain = CertificateDer::pem_slice_iter(&chain).collect::<Result<Vec<_>, _>>();
+        let chain = chain.unwrap_or_default();
+        let own = chain.first().cloned();
+        let own = own.ok_or_else(|| unusable("certificate", &certificate))?;
+        let config = config(chain, &secret);
+        let config = config.ok_or_else(|| unusable("private key of the certificate", &key))?;
+        Ok((config, own))
     };
     let path = printable_path(&paths.certificate);
     let apply = move |(config, own): (ServerConfig, CertificateDer<'static>)| {
-        if let Some(host) = host.as_deref().filter(|host| !is_for(&own, host)) {
-            let text = format!(
-                "{path} does not name {host}, the host of --url: clients will refuse to connect"
-            );
-            observer.warn("certificate-names", "Warning", text);
-        }
         let now = SystemTime::now();
         if let Some(end) = end_before(&own, now + EXPIRES_SOON) {
             let day = httpdate::fmt_http_date(end);
@@ -135,7 +133,7 @@ impl AccessControl {
         };
         files.push(WatchedFiles::start(&paths.tokens, read, apply)?);
         if tokens.borrow().is_empty() {
-            return Err(FileError::Tokens { count: 0 }.of(&paths.tokens));
+            return Err(FileError::tokens(1).of(&paths.tokens));
         }
         let own = Links::of_this_process(lifetime).ok_or(Error::NoRandom)?;
         let (current, links) = watch::channel(Arc::new(own));
@@ -195,15 +193,6 @@ impl AccessControl {
     }
 }
 
-/// Whether a certificate names a host. This is also true for a text that is not a host.
-fn is_for(own: &CertificateDer<'_>, host: &str) -> bool {
-    let Ok(name) = ServerName::try_from(host) else {
-        return true;
-    };
-    let parsed = ParsedCertificate::try_from(own);
-    parsed.is_ok_and(|parsed| verify_server_name(&parsed, &name).is_ok())
-}
-
 /// When a certificate expires, if that is before `time`.
 fn end_before(own: &CertificateDer<'_>, time: SystemTime) -> Option<SystemTime> {
     let parsed = ParsedCertificate::try_from(own).ok()?;
@@ -219,19 +208,16 @@ fn end_before(own: &CertificateDer<'_>, time: SystemTime) -> Option<SystemTime> 
     }
 }
 
-/// The configuration of TLS with a certificate and its key, and the certificate without its authorities.
-fn config(chain: &[u8], key: &[u8]) -> Result<(ServerConfig, CertificateDer<'static>), FileError> {
-    let chain = CertificateDer::pem_slice_iter(chain).collect::<Result<Vec<_>, _>>();
-    let chain = chain.unwrap_or_default();
-    let own = chain.first().cloned().ok_or(FileError::NoCertificate)?;
-    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| FileError::NoPrivateKey)?;
+/// The configuration of TLS with a certificate and its key; `None` if the key cannot be used with it.
+fn config(chain: Vec<CertificateDer<'static>>, key: &[u8]) -> Option<ServerConfig> {
+    let key = PrivateKeyDer::from_pem_slice(key).ok()?;
     let provider = Arc::new(ring::default_provider());
     let config =
         ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let config = config.and_then(|one| one.with_no_client_auth().with_single_cert(chain, key));
-    let mut config = config.map_err(|_| FileError::NoPair)?;
+    let config = config.ok()?.with_no_client_auth();
+    let mut config = config.with_single_cert(chain, key).ok()?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok((config, own))
+    Some(config)
 }
 
 /// The longest token that is hashed, in bytes. It bounds the work for a request.
@@ -257,7 +243,7 @@ impl ClientToken {
             let mut words = text.split_whitespace();
             let name = printable(words.next().unwrap_or_default());
             let digest = words.next().and_then(|text| text.parse::<Digest>().ok());
-            let digest = digest.ok_or(FileError::Token { line })?;
+            let digest = digest.ok_or(FileError::tokens(line))?;
             let patterns = words.map(str::parse).collect::<Result<_, _>>();
             let patterns = patterns.map_err(|source| FileError::Pattern { line, source })?;
             Ok(ClientToken {
@@ -269,7 +255,7 @@ impl ClientToken {
         let tokens: Vec<_> = tokens.collect::<Result<_, FileError>>()?;
         match tokens.len() {
             ..=MOST_TOKENS => Ok(tokens),
-            count => Err(FileError::Tokens { count }),
+            _ => Err(FileError::tokens(1)),
         }
     }
 
@@ -336,11 +322,8 @@ mod tests {
             "x\nci sha256:00",
         ] {
             let text = text.replacen('x', "# comment", 1);
-            assert_eq!(
-                ClientToken::parse(&text).err(),
-                Some(FileError::Token { line: 2 }),
-                "{text}"
-            );
+            let error = ClientToken::parse(&text).err();
+            assert_eq!(error, Some(FileError::tokens(2)), "{text}");
         }
         let text = format!("ci sha256:{} a/b/c/d", Digest::of(b"").hex());
         assert!(matches!(

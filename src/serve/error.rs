@@ -46,37 +46,18 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum FileError {
-    /// Certificates in DER are not read, and a single damaged one makes the file unusable.
-    #[error("the file has no certificate in PEM")]
-    NoCertificate,
-    /// Keys in DER and encrypted keys are not read.
-    #[error("the file has no private key in PEM")]
-    NoPrivateKey,
-    /// The certificate is for another key, or the kind of key is not supported.
-    #[error("the certificate and the private key do not fit together")]
-    NoPair,
+    /// DER and encrypted keys are not read, and a single damaged certificate makes the file unusable.
+    #[error("the file has no {what} in PEM")]
+    Unusable { what: &'static str },
     /// The file is not UTF-8.
     #[error(transparent)]
     Text(#[from] text::Error),
-    /// A line has no name or no hash.
-    #[error(
-        "line {line} is not a token\n  expected NAME sha256:HEX, and patterns of providers if it is only for these"
-    )]
-    Token { line: usize },
+    /// A line is not what the file has to have, or there are too few or too many.
+    #[error("line {line} cannot be used\n  expected {expected}")]
+    Line { line: usize, expected: String },
     /// A word after the hash of a token is not a pattern of providers.
     #[error("line {line} has an invalid pattern")]
     Pattern { line: usize, source: pattern::Error },
-    /// The file has no token, or more than the limit.
-    #[error("there are {count} tokens\n  expected one to {MOST_TOKENS}: NAME sha256:HEX on a line")]
-    Tokens { count: usize },
-    /// A line is not base64, or too short; or it is hex, as a token and its hash are.
-    #[error(
-        "line {line} is not a signing key\n  expected at least {SHORTEST_KEY} bytes in base64, and not in hex"
-    )]
-    SigningKey { line: usize },
-    /// The file has no signing key, or too many.
-    #[error("there are {count} signing keys\n  expected one to {MOST_KEYS}")]
-    SigningKeys { count: usize },
 }
 
 impl Error {
@@ -103,6 +84,22 @@ impl Hint for Error {
 }
 
 impl FileError {
+    /// The error of a line that is not a token, or of the first one if there are none or too many.
+    pub(super) fn tokens(line: usize) -> Self {
+        let expected = format!(
+            "one to {MOST_TOKENS} tokens, each on a line: NAME sha256:HEX, and patterns of providers if it is only for these"
+        );
+        Self::Line { line, expected }
+    }
+
+    /// The error of a line that is not a signing key, or of the first one if there are none or too many.
+    pub(super) fn keys(line: usize) -> Self {
+        let expected = format!(
+            "one to {MOST_KEYS} keys, each on a line: at least {SHORTEST_KEY} bytes in base64, and not in hex"
+        );
+        Self::Line { line, expected }
+    }
+
     /// The error of the file at this path.
     pub(super) fn of(self, path: &Path) -> Error {
         let path = path.to_owned();
@@ -111,16 +108,10 @@ impl FileError {
 
     fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            Self::NoCertificate => {
-                "`--tls-cert` names the certificates, and `--tls-key` the private key"
-            }
-            Self::NoPrivateKey | Self::NoPair => return None,
+            Self::Unusable { .. } => return None,
             Self::Text(_) => text::SAVE_AS_UTF8,
-            Self::Token { .. } | Self::Pattern { .. } | Self::Tokens { .. } => {
-                "`tfoci help deployment` shows how to make a token"
-            }
-            Self::SigningKey { .. } | Self::SigningKeys { .. } => {
-                "`openssl rand -base64 32` makes a key"
+            Self::Line { .. } | Self::Pattern { .. } => {
+                "`tfoci help deployment` shows how to make tokens and keys"
             }
         })
     }

@@ -41,13 +41,13 @@ impl Links {
             let is_hex = text.len() >= SHORTEST_HEX && text.chars().all(|c| c.is_ascii_hexdigit());
             let bytes = STANDARD.decode(text).or(URL_SAFE_NO_PAD.decode(text)).ok();
             let bytes = bytes.filter(|bytes| bytes.len() >= SHORTEST_KEY && !is_hex);
-            let bytes = bytes.ok_or(FileError::SigningKey { line })?;
+            let bytes = bytes.ok_or(FileError::keys(line))?;
             Ok(key(&bytes))
         });
         let keys: Vec<_> = keys.collect::<Result<_, FileError>>()?;
         match keys.len() {
             1..=MOST_KEYS => Ok(Self { keys, lifetime }),
-            count => Err(FileError::SigningKeys { count }),
+            _ => Err(FileError::keys(1)),
         }
     }
 

@@ -8,7 +8,6 @@ use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 use tokio::task::JoinSet;
-use url::Url;
 
 use super::access::{self, AccessControl, Tls};
 use super::answer::Document;
@@ -46,13 +45,9 @@ impl Server {
         page: Arc<dyn PageRenderer>,
     ) -> Result<Self, Error> {
         let mut files = Vec::new();
-        let url = settings.url.as_deref().and_then(|url| Url::parse(url).ok());
-        // Certificates name IPv6 addresses without brackets.
-        let host = url.as_ref().and_then(Url::host_str);
-        let host = host.map(|host| host.trim_matches(['[', ']']).to_owned());
         let tls = settings.tls.as_ref();
         let tls = tls
-            .map(|paths| access::tls(paths, host, &observer, &mut files))
+            .map(|paths| access::tls(paths, &observer, &mut files))
             .transpose()?;
         let access = settings.access.as_ref();
         let access = access

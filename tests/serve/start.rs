@@ -106,30 +106,6 @@ fn a_template_that_no_repository_of_the_registry_matches_is_reported() {
 }
 
 #[test]
-fn a_certificate_for_other_names_is_reported() {
-    let store = Store::demo();
-    let certificate = store.scene.path("server.crt");
-    let warning = format!("Warning {} providers.example.com", certificate.display());
-    for (url, is_noticed) in [
-        ("", false),
-        ("--url https://localhost", false),
-        ("--url https://LOCALHOST:8443/below", false),
-        ("--url https://127.0.0.1:8443", false),
-        (&format!("--url {URL}"), true),
-    ] {
-        let server = store.serve_tls(url);
-        let warnings = server.count_words(&warning);
-        assert_eq!(warnings > 0, is_noticed, "{url:?}\n{}", server.log());
-    }
-    // Also in a certificate that replaces the first.
-    let server = store.serve_tls("--url https://localhost");
-    let other = Authority::shared().server_of(&["providers.example.com"]);
-    other.write(&store.scene, "server");
-    server.signal(Signal::HUP);
-    server.logs_words("Warning localhost --url");
-}
-
-#[test]
 fn a_certificate_that_has_expired_or_expires_soon_is_reported() {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     let store = Store::demo();

@@ -56,18 +56,12 @@ fn a_link_is_valid_for_its_path_until_it_expires() {
 fn a_wrong_key_is_named_by_its_line() {
     let links = |text: &str| Links::parse(text, LIFETIME);
     let key = STANDARD.encode([1; 32]);
-    assert_eq!(links("").err(), Some(FileError::SigningKeys { count: 0 }));
-    assert_eq!(
-        links(&format!("{key}\nc2hvcnQ=")).err(),
-        Some(FileError::SigningKey { line: 2 })
-    );
+    assert_eq!(links("").err(), Some(FileError::keys(1)));
+    let short = format!("{key}\nc2hvcnQ=");
+    assert_eq!(links(&short).err(), Some(FileError::keys(2)));
     let token = Digest::of(b"token").hex().to_owned();
     for hex in [token.to_uppercase(), token.repeat(2), token] {
-        assert_eq!(
-            links(&hex).err(),
-            Some(FileError::SigningKey { line: 1 }),
-            "{hex}"
-        );
+        assert_eq!(links(&hex).err(), Some(FileError::keys(1)), "{hex}");
     }
 }
 
