@@ -67,8 +67,6 @@ const DATED: Duration = Duration::from_secs(24 * 3_600);
 const HIDDEN: u32 = 10;
 /// The shortest time before a version that was hidden is mirrored again. Each attempt costs the origin a download.
 const LEAST_HIDDEN: Duration = Duration::from_secs(10);
-/// The failing answers of an origin in a row after which a version is hidden. An origin may be out of order for a moment.
-const MOST_ANSWERS: u32 = 3;
 /// How long the end of the server waits for cancelled mirroring, which ends as soon as a file is written.
 const LONGEST_END: Duration = Duration::from_secs(2);
 /// The number of packages of a version that are transferred concurrently: enough to use the bandwidth while one package waits for its first byte.
@@ -83,20 +81,6 @@ const NOT_MIRRORED: &str = "not-mirrored";
 pub(super) type OriginList = Option<BTreeSet<Version>>;
 
 type VersionKey = (ProviderAddr, Version);
-
-/// A version that could not be mirrored.
-pub(super) struct FailedVersion {
-    pub(super) problem: Arc<Problem>,
-    /// The failing answers of the origin in a row.
-    answers: u32,
-}
-
-impl FailedVersion {
-    /// Whether clients do not see the version for a while.
-    pub(super) fn is_hidden(&self) -> bool {
-        self.answers >= MOST_ANSWERS
-    }
-}
 
 /// The free bytes and all bytes of the disk of a path; `None` if the system does not tell.
 fn room(path: &Path) -> Option<(u64, u64)> {
@@ -120,7 +104,8 @@ pub(super) struct Fill {
     /// Whether the server ends.
     ending: watch::Sender<bool>,
     results: Cached<VersionKey, ()>,
-    failed: Cache<VersionKey, Arc<FailedVersion>>,
+    /// The versions that cannot be mirrored for a definite reason.
+    hidden: Cache<VersionKey, Arc<Problem>>,
     /// The dates of versions that have to be old enough.
     dates: Cache<ProviderAddr, Arc<Mutex<Dates>>>,
     /// Whether the disk of the store was almost full at the last look.
@@ -150,7 +135,7 @@ impl Fill {
             places: Arc::new(Semaphore::new(PLACES as usize)),
             ending: watch::Sender::new(false),
             results: Cached::new(of_result, MOST_REMEMBERED, LONGEST_FILL, |_, _| 1),
-            failed: failed.time_to_live(hidden).build(),
+            hidden: failed.time_to_live(hidden).build(),
             dates: dates.time_to_live(DATED).build(),
             has_no_room: AtomicBool::new(false),
         }
@@ -255,8 +240,7 @@ impl Fill {
         };
         if !self.settings.min_age.is_zero() {
             // The date of what is hidden is not asked for again.
-            let hidden = self.failures(provider).filter(|(_, one)| one.is_hidden());
-            let hidden: BTreeSet<Version> = hidden.map(|(version, _)| version).collect();
+            let hidden: BTreeSet<Version> = self.hidden(provider).map(|one| one.0).collect();
             wanted.retain(|one| !hidden.contains(one.version.version()));
         }
         let (selection, held, failed) = dating.select(&[filter], &wanted, |_| false).await;
@@ -266,30 +250,31 @@ impl Fill {
         let held = held.map(|(version, until)| (version, Problem::Held { until }));
         for (version, problem) in failed.into_iter().chain(held) {
             old.remove(&version);
-            let failed = FailedVersion {
-                answers: answers(&problem),
-                problem: Arc::new(problem),
-            };
-            if failed.is_hidden() && self.shared.still_trusts(trust) {
-                let key = (provider.clone(), version);
-                self.failed.insert(key, Arc::new(failed)).await;
-            }
+            self.hide((provider.clone(), version), &Arc::new(problem), trust)
+                .await;
         }
         old
     }
 
-    /// The versions of a provider that could not be mirrored lately.
-    pub(super) fn failures(
+    /// The versions of a provider that clients do not see for a while.
+    pub(super) fn hidden(
         &self,
         provider: &ProviderAddr,
-    ) -> impl Iterator<Item = (Version, Arc<FailedVersion>)> {
-        let failed = self.failed.iter().filter(|(key, _)| key.0 == *provider);
-        failed.map(|(key, one)| (key.1.clone(), one))
+    ) -> impl Iterator<Item = (Version, Arc<Problem>)> {
+        let hidden = self.hidden.iter().filter(|(key, _)| key.0 == *provider);
+        hidden.map(|(key, problem)| (key.1.clone(), problem))
     }
 
-    /// Forgets which versions failed, because the policy has changed.
-    pub(super) fn forget_failures(&self) {
-        self.failed.invalidate_all();
+    /// Hides a version for a while if the reason is definite. If the policy has changed meanwhile, another one decides.
+    async fn hide(&self, key: VersionKey, problem: &Arc<Problem>, trust: &Arc<TrustOptions>) {
+        if is_definite(problem) && self.shared.still_trusts(trust) {
+            self.hidden.insert(key, problem.clone()).await;
+        }
+    }
+
+    /// Forgets which versions are hidden, because the policy has changed.
+    pub(super) fn forget_hidden(&self) {
+        self.hidden.invalidate_all();
     }
 
     /// Cancels all mirroring, and waits for its threads. They could not use the runtime while that shuts down.
@@ -411,14 +396,7 @@ impl Fill {
             return Ok(());
         };
         self.shared.fail(NOT_MIRRORED, &failure);
-        let known = self.failed.get(&key).await;
-        let answers = known.map_or(0, |known| known.answers) + answers(&failure.problem);
-        let problem = failure.problem.clone();
-        let failed = FailedVersion { problem, answers };
-        // If the policy has changed meanwhile, another one decides.
-        if self.shared.still_trusts(&trust) {
-            self.failed.insert(key, Arc::new(failed)).await;
-        }
+        self.hide(key, &failure.problem, &trust).await;
         Err(failure)
     }
 
@@ -434,30 +412,24 @@ impl Fill {
     }
 }
 
-/// Another attempt would fail too: the origin does not have a file, or serves other bytes than it announces, or the policy refuses the version.
-const DEFINITE: u32 = MOST_ANSWERS;
-/// The origin answered with an error.
-const ANSWER: u32 = 1;
-/// The origin did not answer, or the store failed.
-const SILENCE: u32 = 0;
-
-/// How many failing answers a failure counts as.
-fn answers(problem: &Problem) -> u32 {
+/// Whether another attempt would fail too: the origin does not have a file, or serves other bytes than it announces, or the policy refuses the
+/// version.
+fn is_definite(problem: &Problem) -> bool {
     use source::Error;
     match problem {
-        Problem::Package { source, .. } => answers(source),
-        Problem::Blob(
-            blob::Error::Digest { .. } | blob::Error::Longer { .. } | blob::Error::Archive(_),
-        ) => DEFINITE,
+        Problem::Package { source, .. } => is_definite(source),
+        Problem::Blob(error) => matches!(
+            error,
+            blob::Error::Digest { .. } | blob::Error::Longer { .. } | blob::Error::Archive(_)
+        ),
         Problem::Source(
             Error::Http(http::Error::Large { .. }) | Error::Status { status: 410, .. },
-        ) => DEFINITE,
-        Problem::Source(Error::Http(_) | Error::Disk(_) | Error::Credentials(_)) => SILENCE,
-        Problem::Source(Error::Late { .. } | Error::Busy) | Problem::Blob(_) => SILENCE,
-        problem => match (problem, problem.category()) {
-            (_, Category::Untrusted) | (Problem::Source(_), Category::NotFound) => DEFINITE,
-            (Problem::Source(_), _) => ANSWER,
-            _ => SILENCE,
+        ) => true,
+        Problem::Source(Error::Http(_) | Error::Disk(_) | Error::Credentials(_)) => false,
+        problem => match problem.category() {
+            Category::Untrusted => true,
+            Category::NotFound => matches!(problem, Problem::Source(_)),
+            _ => false,
         },
     }
 }

@@ -38,8 +38,6 @@ pub struct ProviderListing {
     pub hidden: BTreeMap<Version, Arc<Problem>>,
     /// The versions that are mirrored from the origin when a client requests them: the newest of those that the origin offers.
     pub offered: BTreeSet<Version>,
-    /// Versions that could not be mirrored lately. The log says why; visitors need not learn of files and hosts.
-    pub failed: BTreeSet<Version>,
     /// Whether the origin could not be asked this time, so that it may have versions that are missing here.
     pub is_origin_unreachable: bool,
     /// The size of all documents in bytes. Versions share equal ones.
@@ -63,7 +61,6 @@ impl ProviderListing {
             versions: BTreeMap::new(),
             hidden: BTreeMap::new(),
             offered: BTreeSet::new(),
-            failed: BTreeSet::new(),
             is_origin_unreachable: false,
             documents: 0,
             trust: None,

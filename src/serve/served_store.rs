@@ -166,19 +166,12 @@ impl ServedStore {
         let destination = self.shared.settings.endpoint.repo_mut(&store, provider);
         let destination = destination.map_err(Failure::from)?;
         let filled = fill.fill(provider, version, destination).await;
-        let is_hidden =
-            || (fill.failures(provider)).any(|(failed, one)| failed == *version && one.is_hidden());
+        let is_hidden = || (fill.hidden(provider)).any(|(hidden, _)| hidden == *version);
         let since = match filled {
             Ok(mirrored_at) => mirrored_at,
             // A version that is hidden now is not a failure of the request.
             Err(Unavailable::Failed(_)) if is_hidden() => Instant::now(),
-            Err(reason) => {
-                // The page says that the last attempt failed.
-                if matches!(reason, Unavailable::Failed(_)) && !old.failed.contains(version) {
-                    self.lists.invalidate(provider, Instant::now()).await;
-                }
-                return Err(reason);
-            }
+            Err(reason) => return Err(reason),
         };
         self.lists.invalidate(provider, since).await;
         self.listing(provider, client).await
@@ -190,7 +183,7 @@ impl ServedStore {
         let options = TrustOptions { policy, ..options };
         self.shared.trust.send_replace(Arc::new(options));
         if let Some(fill) = &self.fill {
-            fill.forget_failures();
+            fill.forget_hidden();
         }
     }
 
@@ -285,15 +278,9 @@ impl ServedStore {
         };
         let (listing, offered) = future::join(listing, fill.offered(provider)).await;
         let mut listing = listing?;
-        for (version, failed) in fill.failures(provider) {
-            if listing.versions.contains_key(&version) {
-                continue;
-            }
-            if failed.is_hidden() {
-                let hidden = listing.hidden.entry(version);
-                hidden.or_insert(failed.problem.clone());
-            } else {
-                listing.failed.insert(version);
+        for (version, problem) in fill.hidden(provider) {
+            if !listing.versions.contains_key(&version) {
+                listing.hidden.entry(version).or_insert(problem);
             }
         }
         match offered {

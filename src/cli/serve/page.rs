@@ -60,10 +60,7 @@ impl PageRenderer for Pages {
         let hidden = listing.hidden.iter().rev().map(|(version, problem)| {
             json!({"version": version.to_string(), "reason": json::sentence(&**problem)})
         });
-        // Each with whether it could not be mirrored lately.
-        let offered = listing.offered.iter().rev().map(|version| {
-            json!({"version": version.to_string(), "has_failed": listing.failed.contains(version)})
-        });
+        let offered = listing.offered.iter().rev().map(ToString::to_string);
         let is_here = host == Some(provider.hostname());
         let is_origin = is_here && listing.signed().next().is_some();
         let has_mirror_only = listing.versions.values().any(|served| !served.is_signed());
