@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{LONGEST_TEXT, Symbol};
-use crate::address::{self, ProviderAddr, ProviderPattern};
+use crate::address::{self, ProviderAddr};
 use crate::error::{Category, Hint, printable};
 use crate::oci::reference::{RepositoryError, RepositoryErrorKind as Kind};
 
@@ -18,11 +18,9 @@ pub enum Error {
         problems: Vec<TemplateProblem>,
     },
     /// The template is valid, but gives no repository name for this provider.
-    #[error("the repository template `{}` has no repository for {}`{provider}`\n  {problem}", printable(.text), of_pattern(.pattern.as_deref()))]
+    #[error("the repository template `{}` has no repository for `{provider}`\n  {problem}", printable(.text))]
     Provider {
         text: String,
-        /// The pattern. The provider is only an example of it.
-        pattern: Option<Box<ProviderPattern>>,
         provider: Box<ProviderAddr>,
         problem: TemplateProblem,
     },
@@ -70,16 +68,6 @@ impl TemplateProblem {
 }
 
 impl Error {
-    /// The same error, whose provider is only an example of a pattern.
-    pub(super) fn with_pattern(mut self, wanted: &ProviderPattern) -> Self {
-        if let Self::Provider { pattern, .. } = &mut self
-            && wanted.provider().is_none()
-        {
-            *pattern = Some(Box::new(wanted.clone()));
-        }
-        self
-    }
-
     /// The category that decides the exit code. Users type templates, so an invalid one is a usage error; addresses may come from documents.
     pub fn category(&self) -> Category {
         match self {
@@ -88,12 +76,6 @@ impl Error {
             Self::Address(error) => error.category(),
         }
     }
-}
-
-fn of_pattern(pattern: Option<&ProviderPattern>) -> String {
-    pattern
-        .map(|pattern| format!("`{pattern}`, for example "))
-        .unwrap_or_default()
 }
 
 /// Writes each problem on its own line.
@@ -117,20 +99,12 @@ impl Hint for Error {
             Self::Address(_) => return None,
         };
         let hint = match problem {
-            TemplateProblem::Syntax { .. } => "close each symbol, as in `${hostname}`",
             TemplateProblem::Shared => {
                 "`{namespace}/{type}` or `{namespace}_{type}` tell them apart; `tfoci copy` copies there"
             }
-            TemplateProblem::Missing { .. } => {
-                "put `${hostname}`, `${namespace}` and `${type}` into it, in single quotes, since a shell replaces them by nothing"
-            }
+            TemplateProblem::Missing { .. } => QUOTES,
             TemplateProblem::Repository(error) => match &error.kind {
-                Kind::TagOrDigest { .. } if matches!(self, Self::Provider { .. }) => {
-                    "a provider whose host has a port needs a template without `{hostname}`"
-                }
-                Kind::TagOrDigest { .. } => "leave it out: tfoci makes the tags from the versions",
                 Kind::EmptyComponent | Kind::Separator { .. } => QUOTES,
-                Kind::Scheme => "leave out the scheme; `--plain-http HOST` allows plain HTTP",
                 Kind::NoName => {
                     "a directory is written `oci-layout:DIR`, a registry `REGISTRY/REPOSITORY`"
                 }

@@ -84,10 +84,8 @@ impl RepositoryTemplate {
     /// All problems of the template, or the first pattern whose providers have no repository.
     pub fn check_patterns(&self, include: &[ProviderPattern]) -> Result<(), Error> {
         self.check_values(|symbol| include.iter().map(|one| symbol.of_pattern(one)).collect())?;
-        include.iter().try_for_each(|pattern| {
-            let example = self.example(pattern).transpose();
-            example.map_or_else(|error| Err(error.with_pattern(pattern)), |_| Ok(()))
-        })
+        let mut examples = include.iter().filter_map(|pattern| self.example(pattern));
+        examples.try_for_each(|example| example.map(drop))
     }
 
     /// The repository of a provider that the pattern matches. Wildcards are replaced with the clients' placeholders. `None` if it matches
@@ -136,7 +134,6 @@ impl RepositoryTemplate {
         provider.oci_safe()?;
         self.mapped(&|symbol| symbol.of(provider))
             .map_err(|problem| Error::Provider {
-                pattern: None,
                 text: self.text.clone(),
                 provider: Box::new(provider.clone()),
                 problem,
