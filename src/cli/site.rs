@@ -16,7 +16,7 @@ use tfoci::install::{DirectoryKind, Form, Request};
 use tfoci::jobs::locked;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
-use tfoci::site::{GENERATOR, Refused, Site, SiteChange, known_url};
+use tfoci::site::{GENERATOR, Site, SiteChange, known_url};
 use tfoci::version::Version;
 
 use super::Ending;
@@ -113,9 +113,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let url = url.map(|url| with_slash(url.as_str()));
     let mirror = url.clone().map(|url| Mirror::Network { url });
     let reporter = report.writing(SITE, extent, mirror);
-    let directory = &arguments.directory;
     let verified = Verified::default();
-    let on_change = |change| record(change, &verified, directory, session);
+    let on_change = |change| record(change, &verified, session);
     let tasks = session.tasks(wanted);
     let site = Site::open(&request, arguments.delete, &reporter, &on_change).await;
     let site = site.map_err(Failure::from)?;
@@ -142,7 +141,7 @@ async fn finish_others(site: &Site<'_>, everything: &Everything, session: &Sessi
     let mut kept = Vec::new();
     for provider in others {
         if !has_failures && !everything.may_have(&provider).await {
-            site.withdraw(&provider, Refused::Withdrawn);
+            site.withdraw(&provider);
         } else if site.is_published(&provider) {
             kept.push(provider);
         }
@@ -160,12 +159,7 @@ async fn finish_others(site: &Site<'_>, everything: &Everything, session: &Sessi
 }
 
 /// Adds a change or failure to the report.
-fn record(
-    change: Result<SiteChange, Failure>,
-    verified: &Verified,
-    directory: &Path,
-    session: &Session,
-) {
+fn record(change: Result<SiteChange, Failure>, verified: &Verified, session: &Session) {
     let report = &session.report;
     match change {
         Ok(SiteChange::Written(written)) => {
@@ -176,30 +170,11 @@ fn record(
         Ok(SiteChange::Deleted { provider, version }) => {
             report.deleted(&provider, &version);
         }
-        Ok(SiteChange::Kept {
-            provider,
-            version,
-            reason,
-        }) => {
-            let version = Subject::version(&provider, &version);
-            warn_of_kept(&version, reason, directory, session);
+        Ok(SiteChange::Kept { provider, version }) => {
+            report.kept(&Subject::version(&provider, &version));
         }
         Err(failure) => report.failed(failure.into()),
     }
-}
-
-/// Warns that a refused version stays published.
-fn warn_of_kept(version: &Subject, reason: Refused, directory: &Path, session: &Session) {
-    let why = match reason {
-        Refused::Withdrawn => return session.report.withdrawn(version),
-        Refused::NoPin => "although no key is pinned; --delete removes it",
-        Refused::NotVerified => "although it does not verify; --delete removes it",
-        Refused::Damaged => "as it was before the store was damaged",
-    };
-    let directory = printable_path(directory);
-    session
-        .printer
-        .warning(&format!("{version}: still published in {directory}, {why}"));
 }
 
 /// Warns of hosts with a port, whose providers clients refuse to install from a network mirror. The files are written in any case.

@@ -36,7 +36,6 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 
 use crate::address::ProviderAddr;
-use crate::error::Category;
 use crate::event::{Reporter, Subject};
 use crate::install::{Installed, Installer, Request, Task, by_provider};
 use crate::jobs::{PROVIDERS, SideBySide};
@@ -55,39 +54,13 @@ pub enum SiteChange {
         /// The deleted version.
         version: Version,
     },
-    /// A version of an earlier run stays published, because deletion was not requested.
+    /// A version of an earlier run stays published, although this run would not publish it.
     Kept {
         /// The provider's address.
         provider: ProviderAddr,
         /// The published version.
         version: Version,
-        /// Why this run would not publish it.
-        reason: Refused,
     },
-}
-
-/// Why a version would not be published now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// The store no longer has it.
-    Withdrawn,
-    /// A pinned key is required, and the provider has none.
-    NoPin,
-    /// The version in the store does not verify.
-    NotVerified,
-    /// The store has lost a part of the version, or has other bytes of it. This says nothing about what is published, so it stays in any case.
-    Damaged,
-}
-
-impl Refused {
-    /// Why a failure keeps a version from being published; `None` if the version was not read.
-    fn by(failure: &Failure) -> Option<Self> {
-        match failure.category() {
-            _ if failure.problem.is_loss() => Some(Self::Damaged),
-            Category::Untrusted => Some(Self::NotVerified),
-            _ => None,
-        }
-    }
 }
 
 /// Receives each change or failure as soon as it is known.
@@ -152,25 +125,19 @@ impl<'a> Site<'a> {
     }
 
     /// Deletes a provider that would not be published now, if that was requested, or reports that it stays.
-    pub fn withdraw(&self, provider: &ProviderAddr, reason: Refused) {
+    pub fn withdraw(&self, provider: &ProviderAddr) {
         match self.delete {
             true => self.finish_provider(provider, Some(&BTreeSet::new())),
-            false => self.keep(provider, self.published(provider), reason),
+            false => self.keep(provider, self.published(provider)),
         }
     }
 
     /// Reports published versions of a provider that stay.
-    fn keep(
-        &self,
-        provider: &ProviderAddr,
-        versions: impl IntoIterator<Item = Version>,
-        reason: Refused,
-    ) {
+    fn keep(&self, provider: &ProviderAddr, versions: impl IntoIterator<Item = Version>) {
         for version in versions {
             (self.on_change)(Ok(SiteChange::Kept {
                 provider: provider.clone(),
                 version,
-                reason,
             }));
         }
     }

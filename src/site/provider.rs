@@ -8,26 +8,24 @@ use futures_util::StreamExt as _;
 
 use super::documents::{self, INDEX};
 use super::folder;
-use super::{Refused, Site, SiteChange};
+use super::{Site, SiteChange};
 use crate::address::ProviderAddr;
 use crate::disk;
+use crate::error::Category;
 use crate::event::{Event, Subject, Warning};
 use crate::examine::StoredProvider;
 use crate::install::{Installed, Task};
-use crate::oci::Refusal;
 use crate::outcome::{Failure, Problem, Side};
-use crate::platform::{Platform, Platforms};
-use crate::store;
+use crate::platform::Platforms;
 use crate::version::Version;
 
 /// What became of a version.
-struct Written {
-    /// `None` if the version has no package for the wanted platforms.
-    installed: Option<Installed>,
-    /// The platforms of its packages in the store.
-    stored: BTreeSet<Platform>,
-    /// Whether the site has packages of the version, and the store has none of these. They are to be deleted.
-    is_gone: bool,
+enum Written {
+    Installed(Installed),
+    /// It has no package for the wanted platforms.
+    Nothing,
+    /// The site has packages of the version, and the store has none of these. They are to be deleted.
+    Gone,
 }
 
 impl Site<'_> {
@@ -58,7 +56,7 @@ impl Site<'_> {
         if let Some(stored) = stored.as_ref().filter(|_| !self.delete) {
             let mut withdrawn = self.published(provider);
             withdrawn.retain(|version| !stored.contains(version));
-            self.keep(provider, withdrawn, Refused::Withdrawn);
+            self.keep(provider, withdrawn);
         }
         let stored = stored.filter(|_| self.delete);
         self.finish_provider(provider, stored.as_ref());
@@ -72,7 +70,7 @@ impl Site<'_> {
         {
             return (self.on_change)(Err(failure));
         }
-        self.withdraw(&from.provider, Refused::NoPin);
+        self.withdraw(&from.provider);
         if !self.delete {
             self.finish_provider(&from.provider, None);
         }
@@ -104,55 +102,38 @@ impl Site<'_> {
             subject: Subject::provider(&from.provider),
             versions: versions.collect(),
         });
-        let (mut to_delete, mut others) = (BTreeSet::new(), BTreeSet::new());
-        let mut has_package = false;
+        let (mut to_delete, mut has_package) = (BTreeSet::new(), false);
         let write = async |version| (version, self.version(from, version).await);
         let writing = selected.into_iter().map(write);
         let mut writing = pin!(self.side_by_side.run(false, writing));
         while let Some((version, written)) = writing.next().await {
             match written {
-                Ok(written) => match written.installed {
-                    Some(installed) => {
-                        has_package = true;
-                        (self.on_change)(Ok(SiteChange::Written(installed)));
-                    }
-                    None => {
-                        others.extend(written.stored);
-                        to_delete.extend(written.is_gone.then(|| version.clone()));
-                    }
-                },
+                Ok(Written::Installed(installed)) => {
+                    has_package = true;
+                    (self.on_change)(Ok(SiteChange::Written(installed)));
+                }
+                Ok(Written::Gone) => _ = to_delete.insert(version.clone()),
+                Ok(Written::Nothing) => {}
                 Err(failure) => {
                     has_package = true;
-                    let reason = Refused::by(&failure);
+                    // What the store has lost says nothing about what is published.
+                    let is_loss = failure.problem.is_loss();
+                    let is_untrusted = failure.category() == Category::Untrusted;
                     (self.on_change)(Err(failure));
-                    if self.delete && reason == Some(Refused::NotVerified) {
+                    if self.delete && is_untrusted && !is_loss {
                         to_delete.insert(version.clone());
-                    }
-                    let stays = !self.delete || reason == Some(Refused::Damaged);
-                    if let Some(reason) = reason.filter(|_| stays && published.contains(version)) {
-                        self.keep(&from.provider, [version.clone()], reason);
+                    } else if (is_untrusted || is_loss) && published.contains(version) {
+                        self.keep(&from.provider, [version.clone()]);
                     }
                 }
             }
         }
         if !has_package {
-            (self.on_change)(Err(from.failure(None, self.without_package(others))));
+            (self.on_change)(Err(from.failure(None, Problem::NoPackages)));
         }
         let stored = available.versions.iter();
         let stored = stored.filter(|version| !to_delete.contains(version));
         Ok(stored.cloned().collect())
-    }
-
-    /// The problem if no version has a package for the wanted platforms, but for others.
-    fn without_package(&self, others: BTreeSet<Platform>) -> Problem {
-        let mut wanted = self.request.platforms.named().into_iter().flatten();
-        match wanted.next() {
-            Some(platform) => Problem::Store(store::Error::Refusal(Refusal::NoPlatform {
-                platform: platform.clone(),
-                available: others.into_iter().collect(),
-            })),
-            None => Problem::NoPackages,
-        }
     }
 
     async fn version(&self, from: &StoredProvider, version: &Version) -> Result<Written, Failure> {
@@ -161,7 +142,7 @@ impl Site<'_> {
         let examined = from.examine(version, &Platforms::All, &request.trust);
         let examined = examined.await?;
         let packages = examined.packages.iter();
-        let stored: BTreeSet<Platform> = packages.map(|one| one.platform.clone()).collect();
+        let stored: BTreeSet<String> = packages.map(|one| one.platform.to_string()).collect();
         let release = examined.accepted(&from.provider, reporter);
         let release = release.map_err(about)?;
         let release = release.only(|platform| request.platforms.has(platform));
@@ -174,10 +155,11 @@ impl Site<'_> {
             Some(self.installer.deliver(&release, &at, &any).await?)
         };
         let is_gone = self.write_document(&from.provider, version, installed.as_ref(), &stored);
-        Ok(Written {
-            is_gone: is_gone.map_err(|error| about(error.into()))?,
-            installed,
-            stored,
+        let is_gone = is_gone.map_err(|error| about(error.into()))?;
+        Ok(match installed {
+            Some(installed) => Written::Installed(installed),
+            None if is_gone => Written::Gone,
+            None => Written::Nothing,
         })
     }
 
@@ -188,7 +170,7 @@ impl Site<'_> {
         provider: &ProviderAddr,
         version: &Version,
         installed: Option<&Installed>,
-        stored: &BTreeSet<Platform>,
+        stored: &BTreeSet<String>,
     ) -> Result<bool, disk::Error> {
         let root = &self.request.into;
         let Some(directory) = folder::open(root, provider)? else {
@@ -197,7 +179,6 @@ impl Site<'_> {
         let mut kept = documents::listed(&directory, version)?;
         let before = kept.len();
         if self.delete {
-            let stored: BTreeSet<String> = stored.iter().map(ToString::to_string).collect();
             kept.retain(|platform, _| stored.contains(platform));
         }
         if installed.is_none() && (kept.is_empty() || kept.len() == before) {

@@ -90,8 +90,8 @@ struct Run {
     deleted: Vec<Value>,
     /// The files of the bundle that were written, or would be.
     bundles: Vec<Bundled>,
-    /// The published versions that the store no longer has.
-    withdrawn: Vec<String>,
+    /// The published versions that this run would not publish.
+    kept: Vec<String>,
     /// An error that is not about a version.
     error: Option<CommandError>,
     alike: Alike,
@@ -145,7 +145,7 @@ impl Report {
             pins: Vec::new(),
             deleted: Vec::new(),
             bundles: Vec::new(),
-            withdrawn: Vec::new(),
+            kept: Vec::new(),
             error: None,
             alike: Alike::default(),
             file: None,
@@ -261,9 +261,9 @@ impl Report {
         });
     }
 
-    /// Adds a published version that the store no longer has.
-    pub(super) fn withdrawn(&self, version: &Subject) {
-        self.change(|run| run.withdrawn.push(version.to_string()));
+    /// Adds a published version that this run would not publish.
+    pub(super) fn kept(&self, version: &Subject) {
+        self.change(|run| run.kept.push(version.to_string()));
     }
 
     /// Whether something failed so far.
@@ -345,7 +345,7 @@ impl Run {
             self.rows.sort_by_cached_key(|row| row.place(fails_last));
         }
         self.alike.print(printer);
-        self.print_withdrawn(printer);
+        self.print_kept(printer);
         for row in &self.rows {
             if !(printer.result_is_read && row.is_unchanged()) {
                 row.results.iter().for_each(|result| printer.result(result));
@@ -449,17 +449,18 @@ impl Run {
         }
     }
 
-    /// Names the published versions that the store no longer has.
-    fn print_withdrawn(&self, printer: &Printer) {
-        let (are, them) = match self.withdrawn.len() {
+    /// Names the published versions that this run would not publish.
+    fn print_kept(&self, printer: &Printer) {
+        let are = match self.kept.len() {
             0 => return,
-            1 => ("is", "it"),
-            _ => ("are", "them"),
+            1 => "is",
+            _ => "are",
         };
-        let count = counted(self.withdrawn.len(), "published version");
-        let names = listed(&self.withdrawn, FEW);
-        let text =
-            format!("{count} {are} not in the store any more: {names}. --delete deletes {them}");
+        let count = counted(self.kept.len(), "version");
+        let names = listed(&self.kept, FEW);
+        let text = format!(
+            "{count} {are} still published: {names}. --delete removes what the store no longer has or what does not verify"
+        );
         printer.line(Tone::Plain, "Note", &text);
     }
 
