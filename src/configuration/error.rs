@@ -17,9 +17,6 @@ pub enum Error {
     /// The root module is a file.
     #[error("{} is not a configuration\n  expected a directory\n  received a file", printable_path(.path))]
     File { path: PathBuf },
-    /// A configuration file whose name is not text. Clients read it.
-    #[error("the name of {} is not UTF-8 text", printable_path(.path))]
-    FileName { path: PathBuf },
     /// A called module does not exist.
     #[error("a called module is missing\n  expected {}\n  source {}\n  called in {position}", printable_path(.directory), printable(.address))]
     Missing {
@@ -36,13 +33,6 @@ pub enum Error {
     /// The client's list of installed modules is not one, or has a path that clients never write.
     #[error("{} is not a list of modules as clients write it", printable_path(.path))]
     ModulesJson { path: PathBuf },
-    /// OpenTofu computes which module is called.
-    #[error("the source or version of a module is an expression, which tfoci does not compute\n  received {}\n  in {position}", printable(.expression))]
-    Computed {
-        /// The expression, as written.
-        expression: String,
-        position: Position,
-    },
     /// A limit was exceeded.
     #[error("{} has more than {limit} {what}", printable_path(.directory))]
     Many {
@@ -68,10 +58,7 @@ impl Error {
         match self {
             Self::Disk(error) => error.category(),
             Self::File { .. } | Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
-            Self::Many { .. }
-            | Self::ModulesJson { .. }
-            | Self::Computed { .. }
-            | Self::FileName { .. } => Category::Malformed,
+            Self::Many { .. } | Self::ModulesJson { .. } => Category::Malformed,
             Self::Module { source, .. } => source.category(),
         }
     }

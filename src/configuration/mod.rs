@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use crate::address::{Hostname, ProviderAddr};
-use crate::config::module::{self, Module, SourceFile, is_configuration, is_test_file};
+use crate::config::module::{Module, is_configuration, is_test_file};
 pub use crate::config::module::{Position, Stated};
 use crate::constraint::VersionConstraints;
 use crate::disk;
@@ -19,13 +19,6 @@ use crate::error::printable_path;
 use crate::lockfile::{self, Client};
 pub use error::Error;
 use walk::{Caller, Walk};
-
-/// The most files of one module. Large ones have some hundreds.
-const MOST_FILES: usize = 10_000;
-
-/// The most bytes of all files of one module, which are in memory at once. It equals four files of the
-/// largest accepted size.
-const LARGEST_MODULE: u64 = 16 << 20;
 
 /// The directory below the root module where clients look for test files, too.
 const TESTS: &str = "tests";
@@ -44,13 +37,9 @@ pub struct Requirements {
     pub providers: BTreeMap<ProviderAddr, VersionConstraints>,
     /// Where the configuration states each of them, in the order of the modules.
     pub stated: BTreeMap<ProviderAddr, Vec<Stated>>,
-    /// The number of modules that were read.
-    pub modules: usize,
     /// The sources of remote modules that are not on this disk, or that were downloaded for another source or version than the call has
     /// now, as they are written. Their requirements are not known.
     pub not_followed: BTreeSet<String>,
-    /// The expression that decides the module of one such call, and the place of the call.
-    pub computed: Option<(String, Position)>,
     /// The state, which may require more, such as "state in the backend `s3`".
     pub unread_state: Option<String>,
 }
@@ -109,7 +98,6 @@ impl Requirements {
 
     /// Adds what a module requires.
     fn add(&mut self, module: &Module, directory: &Path) -> Result<(), Error> {
-        self.modules += 1;
         for requirement in module.requirements.values() {
             for one in &requirement.stated {
                 let position = one.position.below(directory);
@@ -170,46 +158,6 @@ fn writer_of_lock_file(root: &Path) -> Result<Option<Client>, disk::Error> {
     Ok(bytes.and_then(|bytes| Client::of_header(&bytes)))
 }
 
-fn read_module(
-    directory: &Path,
-    is_root: bool,
-    client: Option<Client>,
-    default_host: &Hostname,
-) -> Result<(Module, u64), Error> {
-    let many = |what, limit| Error::Many {
-        directory: directory.to_owned(),
-        what,
-        limit,
-    };
-    let names = names(directory, is_root, client)?;
-    if !names.iter().any(|name| is_configuration(name)) {
-        let directory = directory.to_owned();
-        return Err(Error::Empty { directory });
-    }
-    if names.len() > MOST_FILES {
-        return Err(many("files", MOST_FILES as u64));
-    }
-    let mut size = 0;
-    let mut contents = Vec::new();
-    for name in &names {
-        let bytes = disk::read_regular(&directory.join(name), module::LARGEST as u64)?;
-        size += bytes.len() as u64;
-        if size > LARGEST_MODULE {
-            return Err(many("bytes", LARGEST_MODULE));
-        }
-        contents.push(bytes);
-    }
-    let files = names.iter().zip(&contents);
-    let files: Vec<_> = files
-        .map(|(name, bytes)| SourceFile { name, bytes })
-        .collect();
-    let module = Module::read(&files, client, default_host).map_err(|source| Error::Module {
-        directory: directory.to_owned(),
-        source: Box::new(source),
-    })?;
-    Ok((module, size))
-}
-
 /// The files that clients read, relative to the directory: the files of the module, and the test files of a root module.
 fn names(directory: &Path, is_root: bool, client: Option<Client>) -> Result<Vec<String>, Error> {
     // Terraform does not know the endings that only OpenTofu reads.
@@ -233,8 +181,10 @@ fn names(directory: &Path, is_root: bool, client: Option<Client>) -> Result<Vec<
             if !is_read || is_unknown(&name) || path.is_dir() {
                 continue;
             }
+            // Clients read it, too.
             if file.to_str().is_none() {
-                return Err(Error::FileName { path });
+                let invalid = std::io::ErrorKind::InvalidFilename.into();
+                return Err(disk::Error::at("read", &path, invalid).into());
             }
             names.push(format!("{prefix}{name}"));
         }

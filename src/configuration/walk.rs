@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::modules_json::InstalledModule;
-use super::{Error, Position, Requirements, followed, joined, one_path, read_module};
+use super::{Error, Position, Requirements, followed, joined, names, one_path};
 use crate::address::Hostname;
-use crate::config::module::{ModuleCall, ModuleSource};
+use crate::config::module::{self, Module, ModuleCall, ModuleSource, SourceFile, is_configuration};
+use crate::disk;
 use crate::lockfile::Client;
 
 /// The most calls of modules in one configuration. Large ones have some hundreds. Modules that each call the next one twice would double
@@ -100,10 +101,6 @@ impl Walk<'_> {
                     Ok(next) => pending.push(next),
                     Err(source) => {
                         self.found.not_followed.insert(source.to_owned());
-                        let computed = call.computed().map(str::to_owned);
-                        let position = Caller::of(&called, call).position;
-                        let computed = computed.map(|expression| (expression, position));
-                        self.found.computed = self.found.computed.take().or(computed);
                     }
                 }
             }
@@ -126,12 +123,7 @@ impl Walk<'_> {
             return Ok(Rc::clone(known));
         }
         let is_root = called.caller.is_none();
-        let (mut module, bytes) =
-            read_module(&called.directory, is_root, self.client, self.default_host)?;
-        self.size += bytes;
-        if self.size > LARGEST {
-            return Err(self.too_many("bytes", LARGEST));
-        }
+        let mut module = self.module(&called.directory, is_root)?;
         let calls = Rc::new(std::mem::take(&mut module.calls));
         self.found.add(&module, &called.directory)?;
         if let Some(backend) = module.backend.filter(|_| is_root) {
@@ -139,6 +131,33 @@ impl Walk<'_> {
         }
         self.read.insert(path, Rc::clone(&calls));
         Ok(calls)
+    }
+
+    /// Reads and parses the files of a module.
+    fn module(&mut self, directory: &Path, is_root: bool) -> Result<Module, Error> {
+        let names = names(directory, is_root, self.client)?;
+        if !names.iter().any(|name| is_configuration(name)) {
+            let directory = directory.to_owned();
+            return Err(Error::Empty { directory });
+        }
+        let mut contents = Vec::new();
+        for name in &names {
+            let bytes = disk::read_regular(&directory.join(name), module::LARGEST as u64)?;
+            self.size += bytes.len() as u64;
+            if self.size > LARGEST {
+                return Err(self.too_many("bytes", LARGEST));
+            }
+            contents.push(bytes);
+        }
+        let files = names.iter().zip(&contents);
+        let files: Vec<_> = files
+            .map(|(name, bytes)| SourceFile { name, bytes })
+            .collect();
+        let module = Module::read(&files, self.client, self.default_host);
+        module.map_err(|source| Error::Module {
+            directory: directory.to_owned(),
+            source: Box::new(source),
+        })
     }
 
     /// The module of a call; the source of the module if it is not installed.

@@ -110,7 +110,6 @@ impl LockTarget {
         let (before, file) = now.map_or_else(Default::default, |(text, file)| (text, Some(file)));
         let known = file.clone().unwrap_or_default();
         let mut after = known.clone();
-        after.modules = 0;
         after.written_by = Some(self.client_of(file.as_ref()));
         for (provider, entry) in providers {
             // The versions were selected for the file as it was first read.

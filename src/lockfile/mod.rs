@@ -45,8 +45,6 @@ pub struct LockFile {
     pub written_by: Option<Client>,
     /// The providers, sorted by address.
     pub entries: BTreeMap<ProviderAddr, LockedProvider>,
-    /// The number of `module` blocks. The name is reserved: clients warn about such blocks and drop them when they write the file.
-    pub modules: usize,
 }
 
 /// A program that maintains lock files.
@@ -138,26 +136,10 @@ impl fmt::Display for LockedProvider {
         }
         writeln!(f, "  hashes = [")?;
         for hash in hashes {
-            writeln!(f, "    \"{}\",", escape(&hash.to_string()))?;
+            writeln!(f, "    \"{hash}\",")?;
         }
         writeln!(f, "  ]")
     }
-}
-
-/// Escapes a text for quotation marks. Only hashes of unknown schemes need it.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => escaped.extend(['\\', c]),
-            '\n' => escaped.push_str("\\n"),
-            '\r' => escaped.push_str("\\r"),
-            '\t' => escaped.push_str("\\t"),
-            c if c.is_control() => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => escaped.push(c),
-        }
-    }
-    escaped.replace("${", "$${").replace("%{", "%%{")
 }
 
 #[cfg(test)]

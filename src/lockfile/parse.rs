@@ -46,7 +46,7 @@ impl LockFile {
                 return Err(refuse(block.line.unwrap_or(1), mistake.into()));
             };
             if name == "module" {
-                file.modules += 1;
+                // Clients warn about such blocks, and drop them when they write the file.
                 continue;
             }
             let line = block.line.unwrap_or(1);
@@ -181,11 +181,14 @@ fn read_hashes(value: &Value<'_>, line: usize) -> Result<BTreeSet<PackageHash>, 
 }
 
 /// Parses a hash. Clients keep every hash that has a scheme. A hash of a known scheme with an invalid value matches no package, like a hash
-/// of an unknown scheme.
+/// of an unknown scheme. One that would have to be escaped is refused.
 fn read_hash(text: &str) -> Option<PackageHash> {
     text.parse().ok().or_else(|| {
+        let is_odd = |c: char| c.is_control() || matches!(c, '"' | '\\');
+        let is_odd = text.contains(is_odd) || text.contains("${") || text.contains("%{");
         let (scheme, value) = text.split_once(':')?;
         let (scheme, value) = (scheme.to_owned(), value.to_owned());
-        (!scheme.is_empty()).then_some(PackageHash::Other { scheme, value })
+        let is_kept = !scheme.is_empty() && !is_odd;
+        is_kept.then_some(PackageHash::Other { scheme, value })
     })
 }

@@ -104,8 +104,7 @@ pub(super) struct Arguments {
     /// what a state requires without an entry: tfoci reads no state, and warns if there is one. Name the client, since otherwise the lock file
     /// says which client it is for. Take `trust.toml` and the key files from the protected branch, not from the change.
     ///
-    /// With `--require-pinned`, a downloaded module counts only if its source and version in `modules.json` are certainly the same as in the call:
-    /// tfoci refuses sources and versions that the client computes.
+    /// A downloaded module counts only if `modules.json` has the source and version of the call. What the client computes counts as it is there.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
     /// Write nothing, and print what would change

@@ -150,13 +150,6 @@ async fn configured(
         }
         read => read?,
     };
-    if let Some((expression, position)) = requirements.computed {
-        return Err(configuration::Error::Computed {
-            expression,
-            position,
-        }
-        .into());
-    }
     if let Some(source) = requirements.not_followed.first() {
         let (root, program) = (printable_path(directory), client.program());
         let message = format!(

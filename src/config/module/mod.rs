@@ -154,16 +154,6 @@ impl Module {
     }
 }
 
-impl ModuleCall {
-    /// The expression that decides which module is called, as written; `None` if source and version are text.
-    pub fn computed(&self) -> Option<&str> {
-        match (&self.source, &self.version) {
-            (ModuleSource::Computed(text), _) | (_, Some(Err(text))) => Some(text),
-            _ => None,
-        }
-    }
-}
-
 impl ModuleSource {
     fn of(text: String) -> Self {
         // Clients accept the separator of Windows on every system.
