@@ -91,8 +91,7 @@ impl fmt::Display for Facts<'_> {
 
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
-        const QUOTES: &str =
-            "put the template in single quotes, since a shell replaces `${…}` by nothing";
+        const QUOTES: &str = "put `${hostname}`, `${namespace}` and `${type}` into it, in single quotes, since a shell replaces them by nothing";
         let problem = match self {
             Self::Template { problems, .. } => problems.first()?,
             Self::Provider { problem, .. } => problem,

@@ -30,6 +30,7 @@ const MISTAKES: &str = "
 2 FROM --tls-cert a --tls-key b --url http://providers.example.com => --url
 2 FROM --plain-http --listen localhost:9443 => --listen <IP:PORT>
 1 --from oci-layout:nowhere --url http://a.example PLAIN => http://a.example/
+2 FROM --tls-cert a --tls-key b --url https://localhost/tf/ => /tf/
 2 FROM --tls-cert a --tls-key b PLAIN => --plain-http
 1 FROM --tls-cert nothing.pem --tls-key nothing.pem => nothing.pem
 2 FROM --fill --include */*/* --exclude acme/demo@1.0.0,2.0.0 PLAIN => acme/demo@1.0.0

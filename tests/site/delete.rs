@@ -122,7 +122,7 @@ fn a_version_of_which_the_store_lost_the_evidence_stays() {
     let published = files(&scene);
     untag(&scene.path("store").join(DEMO), "evidence-1.1.0");
     let run = site(&scene, "--delete --key acme.asc").exits(3);
-    run.says("error example.com/acme/demo 1.1.0 Warning example.com/acme/demo 1.1.0 public 1 of 2");
+    run.says("error example.com/acme/demo 1.1.0 Note 1 example.com/acme/demo 1.1.0 1 of 2");
     assert_eq!(files(&scene), published);
 }
 
