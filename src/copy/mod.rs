@@ -19,13 +19,14 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, future, stream};
 
 use crate::attestation::{Attester, Attesting};
+use crate::blob::verify;
 use crate::digest::Digest;
 use crate::event::{Event, Reporter, Subject};
 use crate::examine::{StoredProvider, TrustOptions, Versions};
 use crate::hash::PackageHash;
 use crate::jobs::{Jobs, SideBySide};
 use crate::mirror::VersionFilter;
-use crate::oci::{RawManifest, Referrers, Tag, TagNames};
+use crate::oci::{Part, RawManifest, Referrers, Tag, TagNames};
 use crate::outcome::{Failure, OnResult, Problem, Published, Side};
 use crate::platform::Platforms;
 use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
@@ -283,6 +284,12 @@ impl<'a> Journey<'a> {
         let root = stored.index.root.clone();
         if let Some(draft) = self.draft {
             let attached = self.attached(version, &root, true).await?;
+            for blob in attached.iter().flat_map(|one| &one.content.blobs) {
+                // What cannot be read would end the whole bundle later.
+                let read = verify(&self.from.repo.blob(*blob)).await;
+                let unread = |error| store::Error::reading(Part::Blob, blob.digest, error);
+                read.map_err(unread).map_err(Error::in_read_store)?;
+            }
             let added = draft.add(&stored, &attached, &self.from.repo, &self.to);
             return Ok((added.map_err(Error::in_destination)?, root));
         }

@@ -60,7 +60,8 @@ impl Row {
             },
             // The store may have more packages of the version than this run knows of.
             count: match (published.status, totals.added()) {
-                (Change::Updated, new @ 1..) => {
+                (Change::Updated, new @ 1..) => format!("{new} of its packages"),
+                (Change::Planned, new @ 1..) if new < totals.packages => {
                     format!("{new} of its packages")
                 }
                 _ => counted(totals.packages, "package"),
