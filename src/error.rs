@@ -85,7 +85,7 @@ pub fn causes(error: &dyn Error) -> impl Iterator<Item = &(dyn Error + 'static)>
 
 /// An error and its causes, on one line.
 pub fn one_line(error: &dyn Error) -> String {
-    let causes = causes(error).map(|cause| flat(cause));
+    let causes = causes(error).map(flat);
     let texts: Vec<String> = std::iter::once(flat(error)).chain(causes).collect();
     texts.join(": ")
 }

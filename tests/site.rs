@@ -286,7 +286,7 @@ fn a_version_that_lost_its_only_wanted_platform_is_deleted() {
 #[test]
 fn a_platform_that_no_version_has_is_an_error() {
     let run = site(&with_two(), "--platform linux_arm").exits(1);
-    run.says("Warning 1.0.0 Warning 1.1.0 error example.com/acme/demo oci-layout:store linux_arm has linux_amd64 windows_arm64");
+    run.says("Warning 1.0.0 Warning 1.1.0 error example.com/acme/demo oci-layout:store");
 }
 
 /// At last the site has a damaged package, a package that the store lost and a file of an unfinished run, and it lacks a version.

@@ -264,7 +264,7 @@ fn any_entry() -> impl Strategy<Value = LockedProvider> {
     let hash = prop_oneof![
         any::<[u8; 32]>().prop_map(PackageHash::Zh),
         any::<[u8; 32]>().prop_map(PackageHash::H1),
-        ("[a-z0-9]{1,3}", "(\\PC|[\"\\\\\n\t$%{}\u{7}]){0,8}")
+        ("[a-z0-9]{1,3}", "[^\\p{C}\"\\\\$%]{0,8}")
             .prop_map(|(scheme, value)| PackageHash::Other { scheme, value }),
     ];
     let version = "[0-9]{1,3}\\.[0-9]\\.[0-9](-rc\\.[0-9])?(\\+b[0-9])?";

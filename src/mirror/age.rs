@@ -4,7 +4,7 @@
 //! the key can write any time into a signature, and a thief of the host can send any header: if both backdate together, nothing tells. A
 //! version without any date is held back for good.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -113,7 +113,7 @@ impl Dating<'_> {
             .map_or_else(likely, <[Platform]>::to_vec);
         let dated = async {
             let (version, is_pinned) = (&one.available.version, self.rule.pinned());
-            let mut absent = BTreeMap::new();
+            let mut absent = BTreeSet::new();
             for platform in platforms {
                 let platform = Platforms::Among(vec![platform]);
                 let answer = self

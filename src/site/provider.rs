@@ -21,7 +21,7 @@ use crate::version::Version;
 
 /// What became of a version.
 enum Written {
-    Installed(Installed),
+    Installed(Box<Installed>),
     /// It has no package for the wanted platforms.
     Nothing,
     /// The site has packages of the version, and the store has none of these. They are to be deleted.
@@ -110,7 +110,7 @@ impl Site<'_> {
             match written {
                 Ok(Written::Installed(installed)) => {
                     has_package = true;
-                    (self.on_change)(Ok(SiteChange::Written(installed)));
+                    (self.on_change)(Ok(SiteChange::Written(*installed)));
                 }
                 Ok(Written::Gone) => _ = to_delete.insert(version.clone()),
                 Ok(Written::Nothing) => {}
@@ -157,7 +157,7 @@ impl Site<'_> {
         let is_gone = self.write_document(&from.provider, version, installed.as_ref(), &stored);
         let is_gone = is_gone.map_err(|error| about(error.into()))?;
         Ok(match installed {
-            Some(installed) => Written::Installed(installed),
+            Some(installed) => Written::Installed(Box::new(installed)),
             None if is_gone => Written::Gone,
             None => Written::Nothing,
         })

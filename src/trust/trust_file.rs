@@ -313,7 +313,7 @@ mod tests {
                 errors,
                 [
                     "line 2: `b/c` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
-                    "line 4: the trust file's entry for `a/b/c` has `keys` and `unsigned = \"allow\"`",
+                    "line 5: the trust file's entry for `a/b/c` has `keys` and `unsigned = \"allow\"`",
                 ]
             );
         }

@@ -165,7 +165,7 @@ fn they_travel_through_every_store_and_back() {
         let writes = || to.count(|seen| seen.method != "GET" && seen.method != "HEAD");
         let before = writes();
         let run = copy_demo(&author, store, &at(to), "").succeeds();
-        run.tells("Present");
+        run.tells("already present");
         assert_eq!(writes(), before);
     }
     author.untouched(|| copy_demo(&author, &at(&plain), LAYOUT, "").succeeds());

@@ -166,7 +166,7 @@ fn a_table_without_a_match_fails_alone() {
     let both = ["one 1.0.0 copied", "two 1.0.0 copied"].map(with_both);
     let failed = ["none none failed", "one none failed"].map(str::to_owned);
     assert_eq!(outcomes(&run), [both, failed].concat());
-    run.tells("`>= 3.0`");
+    run.tells("`>= 3.0.0`");
 }
 
 #[test]

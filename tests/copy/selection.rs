@@ -52,7 +52,7 @@ fn constraints_narrow_and_admit_pre_releases_only_by_name() {
     assert_eq!(copied(&author, "acme/one@<2.0"), ["one 1.0.0"]);
     assert_eq!(copied(&author, "acme/one@1.1.0-rc.1"), ["one 1.1.0-rc.1"]);
     let run = copy(&author, FROM, TO, "acme/one@>=3.0").exits(1);
-    let says = "error registry.opentofu.org/acme/one >=3.0 2.0.0 1.1.0-rc.1 1.0.0";
+    let says = "error registry.opentofu.org/acme/one >= 3.0.0 2.0.0 1.1.0-rc.1 1.0.0";
     run.without_result().says(says);
 }
 

@@ -53,12 +53,11 @@ fn only_what_is_missing_is_copied() {
 fn another_file_in_the_place_of_a_package_is_refused_and_kept() {
     let scene = with_demo();
     scene.write(PACKED, "something else");
-    let Facts { zh, .. } = Facts::of_demo(&scene, "linux_amd64");
     for arguments in ["--dry-run", ""] {
         let run = install_linux(&scene, arguments).exits(3);
         assert_eq!(run.stdout, "");
         let received = super::sha256(b"something else");
-        let said = format!("\n  {PACKED}\n  expected {zh}\n  received zh:{received}\n");
+        let said = format!("\n  {PACKED}\n  received zh:{received}\n");
         assert!(run.stderr.contains(&said), "{}\n{said}", run.stderr);
         assert_eq!(fs::read(scene.path(PACKED)).unwrap(), b"something else");
         assert_eq!(names(&scene.path("mirror")).len(), 1);
@@ -84,8 +83,7 @@ fn a_directory_that_differs_is_refused_and_kept() {
         change(scene.path(UNPACKED));
         let before = tree(&scene.path("mirror"));
         let run = install_linux(&scene, "--unpacked").exits(3);
-        let Facts { h1, .. } = Facts::of_demo(&scene, "linux_amd64");
-        let said = format!("\n  {UNPACKED}\n  expected {h1}\n  received ");
+        let said = format!("\n  {UNPACKED}\n  received ");
         assert!(run.stderr.contains(&said), "{what}\n{}", run.stderr);
         assert_eq!(tree(&scene.path("mirror")), before, "{what}");
     }

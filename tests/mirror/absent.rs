@@ -14,12 +14,12 @@ fn unlisted(platforms: &[&str]) -> Provider {
 
 /// Only the package for Linux is mirrored. A second run reports the same missing package, and the other one as present.
 #[track_caller]
-fn arrives_without_darwin(scene: &OriginScene, arguments: &str, address: &str, said: &str) {
+fn arrives_without_darwin(scene: &OriginScene, arguments: &str, address: &str) {
     let (place, authentication) = match address {
         ADDRESS => ("[ORIGIN]", "signed [ACME ID] origin"),
         _ => ("network-mirror:https://[ORIGIN]/mirror/", "unverified"),
     };
-    let warning = format!("Warning {address} 1.0.0 {place} darwin_arm64 {said}");
+    let warning = format!("Warning {address} 1.0.0 {place} darwin_arm64");
     let copied = format!("Copied {address} 1.0.0 1 406 {authentication} {warning}");
     scene
         .mirror(arguments)
@@ -43,11 +43,10 @@ fn a_listed_platform_that_is_missing_is_reported() {
         let absent = Fault::Answer(Answer::json(404, &said));
         let darwin = asks("download * * darwin_arm64");
         scene.origin.always(darwin, absent);
-        let said = "404 signing key 0123 not found\u{fffd}[2K";
-        arrives_without_darwin(&scene, ADDRESS, ADDRESS, &said[4..]);
+        arrives_without_darwin(&scene, ADDRESS, ADDRESS);
         let only = format!("{ADDRESS} --platform darwin_arm64 --to oci-layout:other");
-        let error = format!("error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] expected darwin_arm64 {said}");
-        scene.run(&only).says(1, &error);
+        let error = "error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] expected darwin_arm64";
+        scene.run(&only).says(1, error);
     }
 }
 
@@ -55,13 +54,13 @@ fn a_listed_platform_that_is_missing_is_reported() {
 fn a_missing_platform_is_reported_if_the_source_lists_none() {
     let scene = OriginScene::of([unlisted(&[LINUX])]);
     let arguments = format!("{ADDRESS} {BOTH}");
-    arrives_without_darwin(&scene, &arguments, ADDRESS, "");
+    arrives_without_darwin(&scene, &arguments, ADDRESS);
 
     let scene = OriginScene::of([demo()]);
     let (address, url) = ("example.com/acme/demo", scene.origin.mirror_url());
     let from = format!("--from network-mirror:{url} --allow-unsigned {address}");
     let arguments = format!("{address} {BOTH} {from}");
-    arrives_without_darwin(&scene, &arguments, address, "");
+    arrives_without_darwin(&scene, &arguments, address);
     scene
         .mirror(&format!("{address} --platform plan9_mips {from}"))
         .says(1, "error example.com/acme/demo 1.0.0 network-mirror:https://[ORIGIN]/mirror/ expected plan9_mips");
@@ -81,22 +80,19 @@ fn an_empty_list_of_platforms_is_ignored() {
 #[test]
 fn malformed_platforms_in_a_list_are_ignored() {
     let linux = json!({ "os": "linux", "arch": "amd64" });
-    for (platforms, odd) in [
-        (
-            json!([linux, { "os": "a\u{202e} b", "arch": "x" }, { "os": "b c", "arch": "x" }]),
-            r#"{"arch":"x","os":"a� b"}"#,
-        ),
-        (json!([{ "os": "linux" }]), r#"{"os":"linux"}"#),
-        (json!([null, "linux_amd64", linux]), "null"),
-        (json!("linux_amd64"), r#""linux_amd64""#),
+    for platforms in [
+        json!([linux, { "os": "a\u{202e} b", "arch": "x" }, { "os": "b c", "arch": "x" }]),
+        json!([{ "os": "linux" }]),
+        json!([null, "linux_amd64", linux]),
+        json!("linux_amd64"),
     ] {
         let scene = OriginScene::of([demo().version("1.1.0", &[LINUX])]);
         let odd_list = lie::says("versions/1/platforms", platforms);
         scene.origin.always(asks("versions"), odd_list);
         let said = scene.mirror("[ORIGIN]/acme/demo@>=1.0 --jobs 1");
-        said.tells(&format!(
-            "Copied [ORIGIN]/acme/demo 1.0.0 Copied [ORIGIN]/acme/demo 1.1.0 Warning [ORIGIN]/acme/demo 1.1.0 {odd} Mirrored 2 2 812 [TIME]"
-        ));
+        said.tells(
+            "Copied [ORIGIN]/acme/demo 1.0.0 Copied [ORIGIN]/acme/demo 1.1.0 Mirrored 2 2 812 [TIME]",
+        );
     }
     let null = lie::says("versions/0/platforms", json!(null));
     arrives(&told("versions", null));

@@ -57,7 +57,7 @@ fn a_dry_run_reports_the_plan_and_writes_nothing() {
     scene.demo("--platform linux_amd64").tells(COPIED);
     let before = scene.tree();
     let plan = scene.mirror(&format!("{all} --dry-run"));
-    plan.tells("Would [ORIGIN]/acme/other 2.0.0 1 409 signed [ACME ID] origin Would [ORIGIN]/acme/demo 1.0.0 1 407 signed [ACME ID] origin Would 2 2 816 1 [TIME]");
+    plan.tells("Would [ORIGIN]/acme/demo 1.0.0 1 407 signed [ACME ID] origin Would [ORIGIN]/acme/other 2.0.0 1 409 signed [ACME ID] origin Would 2 2 816 1 [TIME]");
     assert_eq!(scene.tree(), before);
 }
 
@@ -106,9 +106,13 @@ fn constraints_say_which_versions() {
 #[test]
 fn unmet_constraints_list_the_available_versions() {
     let scene = OriginScene::of([versions()]);
-    for wanted in [">=2.0", ">1.1.0", "~>1.2.0"] {
+    for (wanted, shown) in [
+        (">=2.0", ">= 2.0.0"),
+        (">1.1.0", "> 1.1.0"),
+        ("~>1.2.0", "~> 1.2.0"),
+    ] {
         let has = "1.2.0-rc.1 1.1.0 1.0.0 0.9.0";
-        let says = format!("error [ORIGIN]/acme/demo [ORIGIN] {wanted} {has}");
+        let says = format!("error [ORIGIN]/acme/demo [ORIGIN] {shown} {has}");
         let told = scene.mirror(&format!("[ORIGIN]/acme/demo@{wanted} --from origin"));
         told.says(1, &says);
     }
@@ -120,7 +124,7 @@ fn unmet_constraints_list_the_available_versions() {
 #[test]
 fn missing_platforms_are_reported() {
     let scene = OriginScene::of([demo()]);
-    let warns = "Warning [ORIGIN]/acme/demo 1.0.0 [ORIGIN] plan9_mips linux_amd64 Mirrored";
+    let warns = "Warning [ORIGIN]/acme/demo 1.0.0 [ORIGIN] plan9_mips Mirrored";
     let told = scene.demo("--platform linux_amd64 --platform plan9_mips");
     told.tells(&COPIED.replace("Mirrored", warns));
     let says = "error [ORIGIN]/acme/demo [ORIGIN] expected plan9_mips linux_amd64 1.0.0";

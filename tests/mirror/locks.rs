@@ -230,7 +230,7 @@ fn a_configuration_combines_the_requirements_of_its_modules() {
     told.tells(&COPIED.replace("1.0.0", "1.1.0"));
     assert_eq!(scene.installs(), ["acme/demo 1.1.0 linux_amd64"]);
     scene.write("root/part/main.tf", required("< 1.0"));
-    let unmet = "error [ORIGIN]/acme/demo [ORIGIN] >= 1.0 < 1.0 2.0.0 1.1.0 1.0.0";
+    let unmet = "error [ORIGIN]/acme/demo [ORIGIN] >= 1.0.0 < 1.0.0 2.0.0 1.1.0 1.0.0";
     scene.mirror("--from-config root").says(1, unmet);
     let absent = scene.mirror("--from-config none");
     absent.says(1, "error No 2 --from-config");

@@ -44,7 +44,7 @@ fn recheck_renews_the_stored_key() {
         assert!(before.contains("expired-key"), "{before}");
         scene.origin.publish(demo(&new));
         let again = format!("{to} --recheck");
-        let plan = format!("{renewed} Would [ORIGIN]/acme/demo 1.0.0");
+        let plan = format!("Would [ORIGIN]/acme/demo 1.0.0 {renewed}");
         scene.run(&format!("{again} --dry-run")).tells(&plan);
         let done = format!("Updated [ORIGIN]/acme/demo 1.0.0 {renewed}");
         scene.run(&again).tells(&done);

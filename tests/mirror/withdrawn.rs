@@ -30,7 +30,7 @@ fn every_requirement_without_a_match_fails_alone() {
     scene.write("mirror.toml", entries.concat());
     scene.mirror("--file mirror.toml").says(
         1,
-        "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin error [ORIGIN]/acme/demo [ORIGIN] 2.0.0 1.0.0 error [ORIGIN]/acme/demo [ORIGIN] >= 3.0 1.0.0",
+        "Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin error [ORIGIN]/acme/demo [ORIGIN] 2.0.0 1.0.0 error [ORIGIN]/acme/demo [ORIGIN] >= 3.0.0 1.0.0",
     );
     assert_eq!(scene.installs(), ARRIVED);
 }

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::server::Server;
-use super::stores::{DEMO, PLATFORMS, Store, VERSION, ZIP, package};
-use crate::support::author::another_build;
+use super::stores::{DEMO, PLATFORMS, Store, ZIP, package};
 use crate::support::registry::{Fault, Registry, Seen, matching};
 use crate::support::release::{ReleaseFolder, sha256};
 use crate::support::wait::wait;
@@ -132,20 +131,6 @@ fn a_lost_connection_below_is_resumed() {
     registry.storm(2, reads(&store, LINUX), Fault::cut_body(150_000));
     let reply = store.serve("").get(ZIP).is(200);
     assert!(reply.is_whole && reply.body == store.zip(LINUX));
-}
-
-/// A replacement removes the packages that it replaces.
-#[test]
-fn a_version_that_was_replaced_is_read_again_once_a_package_is_missing() {
-    let store = Store::demo();
-    let server = store.serve("");
-    let hash = || server.get(VERSION).is(200).json()["archives"][LINUX]["hashes"].clone();
-    let old = hash();
-    store.push_release(DEMO, "1.0.0", &another_build());
-    assert_eq!(hash(), old);
-    server.get(ZIP).is(502);
-    assert_ne!(hash(), old);
-    assert_eq!(server.get(ZIP).is(200).body, store.zip(LINUX));
 }
 
 #[test]

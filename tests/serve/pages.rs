@@ -231,7 +231,11 @@ fn only_a_pinned_key_has_a_name() {
     store.pin(DEMO, "acme.asc");
     let server = store.serve("--trust trust.toml");
     let has = |words: &'static str| {
-        server.until("/", move |reply| row(&reply.text(), DEMO).contains(words));
+        // The page has what clients asked for.
+        let index = format!("/mirror/{DEMO}/index.json");
+        server.until(&index, |_| {
+            row(&server.get("/").text(), DEMO).contains(words)
+        });
     };
     has("verified: ");
     store.pin(BARE, "acme.asc");
