@@ -17,7 +17,7 @@ pub enum Error {
     #[error("`{}` is not a namespace\n  expected {}", printable(.name), name::EXPECTED)]
     Namespace { name: String },
     /// The type is invalid, or begins with `terraform-` or `opentofu-`, as the names of source repositories do.
-    #[error("`{}` is not a provider type\n  expected {}, and no `terraform-` before them", printable(.name), name::EXPECTED)]
+    #[error("`{}` is not a provider type\n  expected {}, without `terraform-` or `opentofu-` before them", printable(.name), name::EXPECTED)]
     Type { name: String },
     #[error("`{address}` is built into the client and never installed")]
     BuiltIn { address: ProviderAddr },

@@ -88,11 +88,11 @@ fn refusals_say_what_to_write() {
         ),
         (
             "acme/a_b",
-            "`a_b` is not a provider type\n  expected letters, digits and single inner dashes, at most 255 bytes, and no `terraform-` before them",
+            "`a_b` is not a provider type\n  expected letters, digits and single inner dashes, at most 255 bytes, without `terraform-` or `opentofu-` before them",
         ),
         (
             "acme/OpenTofu-demo",
-            "`OpenTofu-demo` is not a provider type\n  expected letters, digits and single inner dashes, at most 255 bytes, and no `terraform-` before them",
+            "`OpenTofu-demo` is not a provider type\n  expected letters, digits and single inner dashes, at most 255 bytes, without `terraform-` or `opentofu-` before them",
         ),
         (
             "-/aws",

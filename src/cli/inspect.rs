@@ -144,7 +144,7 @@ async fn stored(
         platform: package.platform.clone(),
         manifest: Some(package.entry.digest.clone()),
         size: Some(package.layer.expected.size),
-        zh: Some(PackageHash::of_zip(&package.layer.expected.digest)),
+        zh: PackageHash::of_zip(&package.layer.expected.digest),
     });
     let inspection = Inspection {
         reference: Some(stored.repo.reference(&examined.tag, &digest)),
@@ -259,7 +259,7 @@ async fn released(
         manifest: None,
         // Many origins do not say how large a package is.
         size: Some(package.expected.size).filter(|size| *size > 0),
-        zh: Some(package.zh()),
+        zh: package.zh(),
     });
     let inspection = Inspection {
         from: Some(place.to_string()),
@@ -331,8 +331,7 @@ fn print(inspection: &Inspection, printer: &Printer) {
     for package in &inspection.packages {
         let platform = package.platform.to_string();
         let size = package.size.map(|size| HumanBytes(size).to_string());
-        let zh = package.zh.as_ref().map(PackageHash::to_string);
-        let (size, zh) = (size.unwrap_or_default(), zh.unwrap_or_default());
+        let (size, zh) = (size.unwrap_or_default(), &package.zh);
         printer.result(&format!(
             "package         {platform:width$}  {size:>11}  {zh}"
         ));

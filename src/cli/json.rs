@@ -171,5 +171,5 @@ pub(super) struct InspectedPackage {
     pub(super) manifest: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
-    pub(super) zh: Option<PackageHash>,
+    pub(super) zh: PackageHash,
 }

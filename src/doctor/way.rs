@@ -270,7 +270,7 @@ impl Way<'_> {
         let (chosen, wanted) = match locked {
             Some(version) => (all.get(version), format!("{version}, which is locked")),
             None => {
-                let written = format!("admitted by `{}`", constraints);
+                let written = format!("admitted by `{constraints}`");
                 (constraints.newest(all.iter()), written)
             }
         };

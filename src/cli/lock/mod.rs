@@ -104,7 +104,8 @@ pub(super) struct Arguments {
     /// what a state requires without an entry: tfoci reads no state, and warns if there is one. Name the client, since otherwise the lock file
     /// says which client it is for. Take `trust.toml` and the key files from the protected branch, not from the change.
     ///
-    /// A downloaded module counts only if `modules.json` has the source and version of the call. What the client computes counts as it is there.
+    /// A downloaded module counts only if `modules.json` has the source and version of the call. If the client computes them,
+    /// tfoci takes the module that is there.
     #[arg(long, conflicts_with = "dry_run", help_heading = "Lock file")]
     check: bool,
     /// Write nothing, and print what would change

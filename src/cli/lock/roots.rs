@@ -214,7 +214,7 @@ fn entries(
             stated.extend(lines.map(ToString::to_string));
         }
         if !constraints.is_any() {
-            stated.push(format!("the argument ({})", constraints));
+            stated.push(format!("the argument ({constraints})"));
         }
         let entry = Needed {
             client: target.client(),

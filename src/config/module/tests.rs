@@ -320,7 +320,7 @@ fn each_mistake_names_its_file_and_line() {
         (
             "a.tf",
             "\nresource \"A_b\" \"c\" { provider = d_e }",
-            "`d_e` is not a provider type\n  expected letters, digits and single inner dashes, at most 255 bytes, and no `terraform-` before them\n  in a.tf:2",
+            "`d_e` is not a provider type\n  expected letters, digits and single inner dashes, at most 255 bytes, without `terraform-` or `opentofu-` before them\n  in a.tf:2",
         ),
         (
             "a.tf.json",

@@ -236,7 +236,7 @@ fn occupied(path: &Path, received: impl ToString) -> Problem {
     }
 }
 
-/// The package itself, of which another user may change this file or directory.
+/// The package itself, but another user may change this file or directory of it.
 fn same_but(path: &Path, exposure: &str) -> String {
     format!("the same, but `{}` is {exposure}", printable_path(path))
 }
