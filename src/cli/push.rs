@@ -1,15 +1,13 @@
 //! `tfoci push`, and `oci-push`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::Args;
 
-use tfoci::address::ProviderAddr;
 use tfoci::attestation::Attesting;
-use tfoci::authentication::Note;
-use tfoci::disk::{self, staged::Staged};
+use tfoci::disk::staged::Staged;
 use tfoci::error::printable;
 use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
@@ -17,16 +15,14 @@ use tfoci::outcome::{Failure, Problem, Published, Side};
 use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
-use tfoci::trust::{self, Deadline, Rule};
+use tfoci::trust::Rule;
 
 use super::Ending;
 use super::arguments::{Attest, DESTINATION, Trust};
 use super::error::CommandError;
-use super::printer::Tone;
 use super::report::{Extent, PUSH};
 use super::session::place::refuse_other;
 use super::session::{REFUSED, Session, TrustPath, check};
-use tfoci::date::date;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,7 +93,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         return Err(Problem::NoPin.of(subject, Side::Here).into());
     }
     let options = options(&arguments, session, &request.rule)?;
-    name_host(&arguments.provider, &request.provider, session);
     let endpoint = session.endpoint(&session.store(arguments.to.clone(), "--to")?)?;
     refuse_other(&endpoint)?;
     check(&endpoint, std::slice::from_ref(&request.provider))?;
@@ -120,7 +115,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let reporter = report.publishing(PUSH, extent, &http);
     // If this file cannot be written, nothing is pushed.
     let digest_file = arguments.digest_file.as_deref();
-    let digest_file = digest_file.map(stage_digest_file).transpose()?;
+    let digest_file = digest_file.map(Staged::new).transpose();
+    let digest_file = digest_file.map_err(|error| CommandError::file(error, "--digest-file"))?;
     // A dry run only checks that the file can be written.
     let digest_file = digest_file.filter(|_| !arguments.dry_run);
     match push(&request, &to, &options, &reporter).await {
@@ -129,7 +125,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             if let Some(Err(error)) = digest_file.map(|file| write_digest(file, &published)) {
                 report.failed(error);
             }
-            warn_of_expired_key(&published, &request.rule, options.now, session);
             report.published(published);
         }
         Err(failure) => {
@@ -143,64 +138,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     Ok(report.finish())
 }
 
-/// Says that the address of an own provider has a host, if a type alone was named.
-fn with_host(error: CommandError, text: &str) -> CommandError {
-    let text = text.split('@').next().unwrap_or(text);
-    match format!("example.com/acme/{text}").parse::<ProviderAddr>() {
-        Ok(example) if !text.contains('/') => {
-            let name = example.type_name();
-            CommandError::usage(format!(
-                "`{name}` is a type without a host and namespace\n  expected HOST/NAMESPACE/{name}, such as {example}"
-            ))
-        }
-        _ => error,
-    }
-}
-
-/// Prints the host of an address of two parts, which is seldom meant: only the origin of that host can publish its providers, and a version that
-/// was pushed cannot get another address.
-fn name_host(text: &str, provider: &ProviderAddr, session: &Session) {
-    let address = text.split('@').next().unwrap_or(text);
-    if address.matches('/').count() == 1 && !session.has_default_host() {
-        let text = format!(
-            "{address} means {provider}; a provider of your own has its host: HOST/{address}"
-        );
-        session.printer.line(Tone::Plain, "Note", &text);
-    }
-}
-
-/// Warns that the key has expired, and when. The key file is at hand here, and not where the version is read.
-fn warn_of_expired_key(published: &Published, rule: &Rule, now: SystemTime, session: &Session) {
-    let Some(authentication) = &published.authentication else {
-        return;
-    };
-    let is_expired = authentication.notes.contains(&Note::ExpiredKey);
-    let Some(fingerprint) = authentication.fingerprint.as_ref().filter(|_| is_expired) else {
-        return;
-    };
-    let described = trust::describe(&rule.keys, now, &Deadline::default()).unwrap_or_default();
-    let mut keys = described.into_iter().flatten();
-    let key = keys.find(|key| key.fingerprint == *fingerprint);
-    let end = key.and_then(|key| key.expires).filter(|end| *end <= now);
-    let what = match end {
-        Some(end) => format!("expired on {}", date(end)),
-        None => "had expired".to_owned(),
-    };
-    let subject = Subject::version(&published.provider, &published.version);
-    session.printer.warning(&format!(
-        "{subject}: the key {fingerprint} {what}. Clients accept the signature, and `expired = \"refuse\"` in a trust file refuses it"
-    ));
-}
-
-/// Creates the file of `--digest-file` under a temporary name.
-fn stage_digest_file(path: &Path) -> Result<Staged, CommandError> {
-    let staged = match path.is_dir() {
-        true => Err(disk::Error::special(path)),
-        false => Staged::new(path),
-    };
-    staged.map_err(|error| CommandError::file(error, "--digest-file"))
-}
-
 fn write_digest(mut file: Staged, published: &Published) -> Result<(), CommandError> {
     let digest = format!("{}\n", published.digest);
     let written = file.write(digest.as_bytes()).and_then(|()| file.publish());
@@ -208,19 +145,14 @@ fn write_digest(mut file: Staged, published: &Published) -> Result<(), CommandEr
 }
 
 fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
-    let selection = session.selection(&arguments.provider);
-    let selection = selection.map_err(|error| with_host(error, &arguments.provider))?;
-    let one = || {
-        CommandError::usage(format!(
+    let selection = session.selection(&arguments.provider)?;
+    let version = selection.constraints.as_exact().cloned();
+    if version.is_none() && !selection.constraints.is_any() {
+        return Err(CommandError::usage(format!(
             "`{}` does not name one version\n  expected ADDR@VERSION",
             printable(&arguments.provider)
-        ))
-    };
-    let version = match selection.constraints.as_exact() {
-        Some(version) => Some(version.clone()),
-        None if selection.constraints.is_any() => None,
-        None => return Err(one()),
-    };
+        )));
+    }
     let unsigned = session.patterns(&arguments.allow_unsigned)?;
     let file = session.trust_path(&arguments.trust, None);
     let policy = session.policy(&arguments.trust, file.as_ref())?;
@@ -245,20 +177,15 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
 fn options(arguments: &Arguments, session: &Session, rule: &Rule) -> Result<Options, CommandError> {
     let mut annotations = BTreeMap::new();
     for text in &arguments.annotation {
-        let (key, value) = text
-            .split_once('=')
-            .filter(|(key, _)| !key.trim().is_empty())
-            .ok_or_else(|| {
-                CommandError::usage(format!(
-                    "`{}` is not an annotation that can be set\n  expected KEY=VALUE",
-                    printable(text)
-                ))
-            })?;
-        if key == TITLE || key == VERSION || key.starts_with("org.tfoci.") {
+        let is_own = |key: &str| key == TITLE || key == VERSION || key.starts_with("org.tfoci.");
+        let annotation = text.split_once('=');
+        let annotation = annotation.filter(|(key, _)| !key.trim().is_empty() && !is_own(key));
+        let Some((key, value)) = annotation else {
             return Err(CommandError::usage(format!(
-                "the annotation `{key}` is tfoci's own"
+                "`{}` is not an annotation that can be set\n  expected KEY=VALUE, with a key that is not tfoci's own",
+                printable(text)
             )));
-        }
+        };
         annotations.insert(key.to_owned(), value.to_owned());
     }
     let attester = session.attester(&arguments.attest, None)?;
