@@ -4,11 +4,10 @@
 //! filesystem mirror, this file finds the versions in the store, and [`tfoci::install`] downloads, verifies and writes them.
 //! [`report`](super::report) prints the results and the block for the clients' CLI configuration.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
-use tfoci::error::printable_path;
 use tfoci::install::{DirectoryKind, Form, Installed, Request, install};
 use tfoci::outcome::Failure;
 
@@ -108,11 +107,6 @@ fn into_working_directory(
     })
 }
 
-/// Whether a path is that of the packages of a working directory.
-fn is_of_clients(into: &Path) -> bool {
-    into.ends_with(".terraform/providers") || into.ends_with(".terraform/plugins")
-}
-
 async fn into_mirror(
     arguments: Arguments,
     into: PathBuf,
@@ -122,14 +116,18 @@ async fn into_mirror(
         let expected = "the directory of a filesystem mirror, for `--into`";
         return Err(into_store(&into, expected));
     }
-    if is_of_clients(&into) {
-        let into = printable_path(&into);
-        let text = format!(
-            "{into} has the packages of a working directory, and no mirror: `tfoci install` without `--into` fills it, and the lock file"
-        );
-        session.printer.warning(&text);
-    }
-    let request = mirror_request(&arguments, &into, session)?;
+    let request = Request {
+        into: into.clone(),
+        kind: DirectoryKind::Mirror,
+        platforms: requested::platforms(&arguments.platform)?,
+        form: match arguments.unpacked {
+            true => Form::Unpacked,
+            false => Form::Packed,
+        },
+        trust: session.trust_options(&arguments.lock.trust, &arguments.lock.allow_unsigned)?,
+        dry_run: arguments.dry_run,
+        jobs: session.jobs(),
+    };
     let registry = session.registry(&session.http()?);
     let wanted = session.wanted(&arguments.providers, arguments.from.as_deref(), &registry);
     let Wanted {
@@ -155,24 +153,4 @@ async fn into_mirror(
     };
     install(tasks, &request, &reporter, &on_result).await;
     Ok(report.finish())
-}
-
-/// The installation into a filesystem mirror.
-fn mirror_request(
-    arguments: &Arguments,
-    into: &Path,
-    session: &Session,
-) -> Result<Request, CommandError> {
-    Ok(Request {
-        into: into.to_owned(),
-        kind: DirectoryKind::Mirror,
-        platforms: requested::platforms(&arguments.platform)?,
-        form: match arguments.unpacked {
-            true => Form::Unpacked,
-            false => Form::Packed,
-        },
-        trust: session.trust_options(&arguments.lock.trust, &arguments.lock.allow_unsigned)?,
-        dry_run: arguments.dry_run,
-        jobs: session.jobs(),
-    })
 }
