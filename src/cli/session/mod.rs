@@ -14,7 +14,6 @@ mod trust;
 mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -296,15 +295,6 @@ impl Session {
         if let Err(error) = endpoint.check_distinct() {
             self.printer
                 .warn_once(error.to_string().replace("\n  ", ": "));
-        }
-    }
-
-    /// Warns of a namespace that OpenTofu refuses, where a template is for OpenTofu.
-    pub(super) fn warn_of_underscore(&self, namespace: &str, provider: &impl Display) {
-        if namespace.contains('_') {
-            self.printer.warning(&format!(
-                "OpenTofu refuses the underscore in {provider}: `oci_mirror` cannot install it"
-            ));
         }
     }
 
