@@ -3,8 +3,7 @@
 //! A removal never deletes what a remaining tag leads to. For each version, in this order: what is **attached** to it, such as signatures, the
 //! deepest first; the **index**, with the tag; the **platform manifests**; the **evidence last**. So an `evidence-V` without `V` marks a removal that
 //! was cut short, and the next run finishes it: a platform manifest is a function of a package's digest, size and name, which the checksum document
-//! and the store tell. A version without evidence leaves no such mark, so its manifests are named beforehand. A layout forgets the tags, and then
-//! deletes what is left without one.
+//! and the store tell. A version without evidence leaves no such mark. A layout forgets the tags, and then deletes what is left without one.
 //!
 //! Nobody else may write into the repository meanwhile: before each version the tags are listed again, and a new one ends the run.
 
@@ -92,11 +91,6 @@ impl Removal {
         let index = self.index.iter().map(|raw| raw.expected.digest);
         let below = self.children.iter().chain(&self.evidence);
         index.chain(below.copied())
-    }
-
-    /// The manifests that no later run finds if this removal is cut short. Only evidence leads a later run to them.
-    pub fn may_be_left(&self) -> impl Iterator<Item = &Digest> {
-        self.children.iter().filter(|_| self.evidence.is_none())
     }
 }
 

@@ -72,14 +72,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         );
         printer.warning(&text);
     }
-    let credentials = session.credentials();
-    if let Ok(Some(found)) = credentials.for_repository(registry, "").await
-        && found.basic() != typed.basic()
-    {
-        let text = format!("{} counts before what was stored", found.found_in);
-        printer.line(Tone::Warning, "Note", &text);
-    }
-    warn_of_sources(&credentials.registry_sources(), printer);
+    warn_of_sources(&session.credentials().registry_sources(), printer);
     printer.document(&document(registry, "stored", Some(&location)));
     Ok(Ending::Done)
 }

@@ -48,11 +48,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let credentials = session.credentials();
     // An unreadable or missing file is not a failure of `logout`.
     if let Ok(Some(found)) = credentials.for_repository(&registry, "").await {
-        let text = format!(
-            "{} still has credentials for {}",
-            found.found_in,
-            printable(&registry)
-        );
+        let text = format!("{} still has credentials for {shown}", found.found_in);
         printer.line(Tone::Warning, "Note", &text);
     }
     warn_of_sources(&credentials.registry_sources(), printer);

@@ -237,15 +237,6 @@ async fn carry_out(
     for removal in plan.removals.iter().filter(|one| !one.named_by.is_empty()) {
         removed.push(print(from, removal.clone(), true, session));
     }
-    for removal in plan.removals.iter().filter(|one| one.named_by.is_empty()) {
-        let left: Vec<String> = removal.may_be_left().map(ToString::to_string).collect();
-        let (provider, version, left) = (&from.provider, &removal.version, left.join(", "));
-        let text =
-            format!("{provider} {version} has no evidence: an interrupted run may leave {left}");
-        if !left.is_empty() {
-            session.printer.line(Tone::Warning, "Warning", &text);
-        }
-    }
     let done = plan.carry_out(to, &(), |removal| {
         removed.push(print(from, removal.clone(), true, session));
     });

@@ -55,11 +55,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let Versions { versions, ignored } = found;
     let printer = &session.printer;
     if versions.is_empty() {
-        let all = match !ignored.is_empty() && !arguments.all {
-            true => "; `--all` shows its other tags",
-            false => "",
-        };
-        printer.warning(&format!("{provider}: {place} has no versions{all}"));
+        printer.warning(&format!("{provider}: {place} has no versions"));
     }
     for version in &versions {
         printer.result(&version.to_string());
