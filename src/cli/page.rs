@@ -1,11 +1,10 @@
 //! What the pages of `serve` and `site` have in common: their options, and how they show a version, from the templates in `templates/serve`.
 
 use std::collections::BTreeMap;
-use std::time::SystemTime;
 
 use clap::Args;
 use handlebars::html_escape;
-use indicatif::{HumanBytes, HumanDuration};
+use indicatif::HumanBytes;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -73,8 +72,8 @@ pub(super) fn address(provider: &ProviderAddr) -> Value {
     })
 }
 
-/// Who signed a version, in words, and the date or the age of the signature. The name of a key says something only if the key is pinned.
-pub(super) fn signature(authentication: &Authentication, has_age: bool) -> Value {
+/// Who signed a version, in words, and the date of the signature. The name of a key says something only if the key is pinned.
+pub(super) fn signature(authentication: &Authentication) -> Value {
     let key = authentication.fingerprint.as_ref();
     let key_id = key.map(Fingerprint::key_id).unwrap_or_default();
     let user_id = authentication.signer.as_deref();
@@ -85,11 +84,8 @@ pub(super) fn signature(authentication: &Authentication, has_age: bool) -> Value
         (Status::Signed, _) => ("fair", format!("signed, not pinned: key {key_id}")),
         (Status::Checksum | Status::Unverified, _) => ("weak", "not signed".to_owned()),
     };
-    let age = authentication.signed_at.filter(|_| has_age);
-    let age = age.and_then(|at| SystemTime::now().duration_since(at).ok());
-    let age = age.map(|age| format!("{} ago", HumanDuration(age)));
     let date = authentication.signed_at.map(date);
-    json!({"tone": tone, "words": words, "when": age.or_else(|| date.clone()), "date": date})
+    json!({"tone": tone, "words": words, "date": date})
 }
 
 /// A chip for each operating system, with its architectures; and the size of the largest package.

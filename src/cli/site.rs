@@ -249,7 +249,7 @@ fn write_page(
         let (platforms, largest) = site.packages(provider, newest)?;
         let signature = |version: &Version| {
             let verified = verified.get(&(provider.clone(), version.clone()));
-            verified.map(|how| page::signature(how, false))
+            verified.map(|how| page::signature(how))
         };
         let lines = versions.iter().rev();
         let lines =

@@ -1,5 +1,7 @@
 //! Renders the pages for people, from the templates in `templates/serve`.
 
+use std::collections::BTreeSet;
+
 use indicatif::HumanBytes;
 use serde_json::{Value, json};
 
@@ -29,7 +31,7 @@ impl PageRenderer for Pages {
                 let newest = listing.and_then(|list| list.installable().max());
                 json!({
                     "address": address(provider),
-                    "facts": listing.zip(newest).map(|(list, newest)| facts(list, newest, true)),
+                    "facts": listing.zip(newest).map(|(list, newest)| facts(list, newest)),
                     "counts": listing.map(counts),
                     "hidden": listing.is_some_and(|list| !list.hidden.is_empty()),
                 })
@@ -39,8 +41,7 @@ impl PageRenderer for Pages {
         let view = json!({
             "page": self.0.view(&title),
             "url": visitor.url,
-            "token_hosts": token_hosts(visitor.needs_token, Some(&visitor.url), host),
-            "direct": direct(host),
+            "token_hosts": token_hosts(visitor),
             "provider_host": host.map(ToString::to_string),
             "foreign_host": foreign(host, &visitor.url),
             "may_list": home.may_list,
@@ -61,34 +62,26 @@ impl PageRenderer for Pages {
             json!({"version": version.to_string(), "reason": json::sentence(&**problem)})
         });
         let offered = listing.offered.iter().rev().map(ToString::to_string);
-        let is_here = host == Some(provider.hostname());
-        let is_origin = is_here && listing.signed().next().is_some();
+        let is_origin = host == Some(provider.hostname()) && listing.signed().next().is_some();
         let has_mirror_only = listing.versions.values().any(|served| !served.is_signed());
         let newest = match is_origin {
             true => listing.signed().max(),
             false => listing.installable().max(),
         };
-        let needs_mirror = !is_origin || has_mirror_only;
-        let mirror = needs_mirror.then_some(visitor.url.as_str());
         let view = json!({
             "page": self.0.view(HEADING),
             "address": address(provider),
             "url": visitor.url,
-            "direct": direct(host),
             "name": provider.type_name(),
-            // Clients cannot install providers whose host has a port from a network mirror.
-            "has_port": provider.hostname().has_port(),
             "source": provider.to_string(),
             "constraint": newest.map(ToString::to_string).unwrap_or_default(),
             "is_usable": listing.installable().next().is_some(),
             // Whether the provider registry of this server lists it.
             "is_origin": is_origin,
             "foreign_host": foreign(host, &visitor.url),
-            // Whether that registry does not list it because it has no signed version.
-            "is_unsigned_here": is_here && !is_origin && has_mirror_only,
             "has_mirror_only": has_mirror_only,
-            "needs_mirror": needs_mirror,
-            "token_hosts": token_hosts(visitor.needs_token, mirror, host.filter(|_| is_origin)),
+            "needs_mirror": !is_origin || has_mirror_only,
+            "token_hosts": token_hosts(visitor),
             "is_stale": is_stale,
             "is_origin_unreachable": listing.is_origin_unreachable,
             "count": listing.versions.len(),
@@ -102,23 +95,21 @@ impl PageRenderer for Pages {
 
 /// How many versions there are.
 fn counts(listing: &ProviderListing) -> String {
-    let count = listing.installable().count();
-    let versions = counted(count, "version");
-    match (count, listing.hidden.len()) {
-        (_, 0) => versions,
-        (0, hidden) => format!("{hidden} hidden"),
-        (_, hidden) => format!("{versions}, {hidden} hidden"),
+    let versions = counted(listing.installable().count(), "version");
+    match listing.hidden.len() {
+        0 => versions,
+        hidden => format!("{versions}, {hidden} hidden"),
     }
 }
 
 /// What is shown of a version; of one that only the origin has, nothing more.
-fn facts(listing: &ProviderListing, version: &Version, has_age: bool) -> Value {
+fn facts(listing: &ProviderListing, version: &Version) -> Value {
     let served = listing.versions.get(version);
     let all = served.into_iter().flat_map(|served| &served.packages);
     let sizes = all.clone().map(|package| package.expected.size);
     json!({
         "version": version.to_string(),
-        "signature": served.map(|served| signature(&served.authentication, has_age)),
+        "signature": served.map(|served| signature(&served.authentication)),
         "packages": packages(all.map(|package| &package.platform), sizes.max()),
     })
 }
@@ -133,7 +124,7 @@ fn version_line(listing: &ProviderListing, version: &Version, served: &ServedVer
         })
     });
     json!({
-        "facts": facts(listing, version, false),
+        "facts": facts(listing, version),
         "rows": rows.collect::<Vec<_>>(),
         "is_pinned": authentication.anchor == Some(Anchor::Pinned),
         "has_checksums": authentication.status == Status::Checksum,
@@ -148,14 +139,12 @@ fn version_line(listing: &ProviderListing, version: &Version, served: &ServedVer
 
 /// The hosts that clients send the token of this server to: the host of the network mirror's URL, and the host of the provider registry. None
 /// if they need no token.
-fn token_hosts(needs_token: bool, mirror: Option<&str>, origin: Option<&Hostname>) -> Vec<String> {
-    if !needs_token {
-        return Vec::new();
+fn token_hosts(visitor: &Visitor) -> BTreeSet<String> {
+    if !visitor.needs_token {
+        return BTreeSet::new();
     }
-    let origin = origin.map(ToString::to_string);
-    let mut hosts: Vec<_> = mirror.map(host).into_iter().collect();
-    hosts.extend(origin.filter(|origin| !hosts.contains(origin)));
-    hosts
+    let registry = visitor.provider_host.iter().map(ToString::to_string);
+    registry.chain([host(&visitor.url)]).collect()
 }
 
 /// The host of a URL, with its port, as clients write it in their configuration.
@@ -164,11 +153,6 @@ fn host(url: &str) -> String {
     let host = rest.split('/').next().unwrap_or(rest);
     let hostname = Hostname::from_ascii(host);
     hostname.map_or_else(|_| host.to_owned(), |hostname| hostname.to_string())
-}
-
-/// A host with a port. Clients refuse to install its providers from a network mirror.
-fn direct(host: Option<&Hostname>) -> Option<String> {
-    Some(host?.to_string()).filter(|_| host.is_some_and(Hostname::has_port))
 }
 
 /// The host of the provider registry, if it is another one than that of the server's URL. Perhaps it does not lead here.
