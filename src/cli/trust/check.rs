@@ -1,12 +1,13 @@
 //! `tfoci trust check`: the mistakes in a trust file, and what origins say of its keys now.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
+use serde_json::json;
 
 use tfoci::address::ProviderAddr;
 use tfoci::error::{Category, printable_path};
@@ -26,7 +27,6 @@ use super::keys::{self, Key, Rules};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, named_by};
 use crate::cli::json;
-use crate::cli::printer::Printer;
 use crate::cli::session::{Session, read, read_key, trust_text};
 
 const EXAMPLES: &str = "\
@@ -58,17 +58,7 @@ pub(super) struct Arguments {
     providers: Vec<String>,
 }
 
-/// The document of a trust file.
-#[derive(Serialize)]
-struct Check {
-    schema: u32,
-    file: String,
-    entries: Vec<Entry>,
-    denied: Vec<Denied>,
-    warnings: Vec<Doubt>,
-    errors: Vec<json::Error>,
-}
-
+/// The document of an entry.
 #[derive(Serialize)]
 struct Entry {
     line: usize,
@@ -79,213 +69,163 @@ struct Entry {
     rules: Rules,
 }
 
-impl Check {
-    /// Whether the file has nothing in it, not even a mistake.
-    fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.denied.is_empty() && self.errors.is_empty()
-    }
-}
-
 /// Prints every entry, warning and error of a trust file. An entry that cannot be used does not hide the others.
 pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let path = &arguments.file;
+    let (path, printer, now) = (&arguments.file, &session.printer, SystemTime::now());
     let named_by = "the argument FILE";
     let bytes = read(path, named_by)?;
-    let (file, errors) = TrustFile::check(trust_text(path, &bytes, named_by)?)
-        .map_err(|error| CommandError::not_a("a trust file", path, error))?;
-    let errors = errors.into_iter();
-    let mut checked = Checked {
-        path,
-        now: SystemTime::now(),
-        read: BTreeMap::new(),
-        warnings: trust::doubts(&file),
-        errors: errors
-            .map(|error| CommandError::not_a("a trust file", path, error))
-            .collect(),
-    };
-    let entries = file.entries.iter().map(|entry| checked.entry(entry));
-    let entries: Vec<Entry> = entries.collect();
-    if arguments.online {
-        let pinned = file.entries.iter().zip(&entries);
-        let pinned: Vec<_> = pinned.filter(|(entry, _)| entry.has_keys()).collect();
-        checked.ask(&arguments.providers, &pinned, session).await?;
+    let malformed = |error| CommandError::not_a("a trust file", path, error);
+    let (file, errors) =
+        TrustFile::check(trust_text(path, &bytes, named_by)?).map_err(malformed)?;
+    let mut errors: Vec<CommandError> = errors.into_iter().map(malformed).collect();
+    let mut warnings = trust::doubts(&file);
+    if file.entries.is_empty() && file.denied.is_empty() && errors.is_empty() {
+        let message = "the file has no entries".to_owned();
+        warnings.push(Doubt { line: 1, message });
     }
-    let Checked {
-        mut warnings,
-        errors,
-        ..
-    } = checked;
-    warnings.sort_by_key(|warning| warning.line);
-    let document = Check {
-        schema: json::SCHEMA,
-        file: printable_path(path),
-        entries,
-        denied: file.denied.iter().map(Denied::from).collect(),
-        warnings,
-        errors: errors.iter().map(json::Error::from).collect(),
-    };
-    print(&document, &file, &session.printer);
-    for error in &errors {
-        session.printer.failure(error);
-    }
-    session.printer.document(&document);
-    let is_doubtful = !document.warnings.is_empty() || document.is_empty();
-    Ok(match Ending::of(errors.iter()) {
-        Ending::Done if arguments.strict && is_doubtful => Ending::Failed(Category::Untrusted),
-        ending => ending,
-    })
-}
-
-/// A trust file while it is checked.
-struct Checked<'a> {
-    path: &'a Path,
-    now: SystemTime,
-    /// The files that were read; `None` for those that cannot be used.
-    read: BTreeMap<PathBuf, Option<KeyRing>>,
-    warnings: Vec<Doubt>,
-    errors: Vec<CommandError>,
-}
-
-impl Checked<'_> {
-    fn entry(&mut self, entry: &TrustEntry) -> Entry {
-        let rings = entry.files.iter().filter_map(|file| self.ring(file));
-        let rings: Vec<KeyRing> = rings.collect();
-        let files = keys::of_files(&rings, self.now).unwrap_or_else(|error| {
-            self.errors.push(error.into());
-            Vec::new()
-        });
-        for (place, one) in files.iter().enumerate() {
-            let (key, file) = (&one.key.fingerprint, &one.file);
-            let mut earlier = files.iter().take(place);
-            let first = earlier.find(|first| first.key.fingerprint == *key && first.file != *file);
-            let twice = first.map(|first| {
-                let first = &first.file;
-                format!("the key {key} is in both {first} and {file}")
-            });
-            let found = twice
-                .into_iter()
-                .chain(one.warning(entry.rule.expired, self.now));
-            let line = entry.line;
-            self.warnings
-                .extend(found.map(|message| Doubt { line, message }));
+    let (mut entries, mut copies) = (Vec::new(), Vec::new());
+    for entry in &file.entries {
+        let mut rings = Vec::new();
+        for key in &entry.files {
+            match ring(path, key, now) {
+                Ok(ring) => rings.extend(ring),
+                Err(error) => errors.push(error),
+            }
         }
-        if let Some((file, _)) = &entry.attestation {
-            self.errors.extend(read_key(self.path, file, read).err());
+        if let Some((key, _)) = &entry.attestation {
+            errors.extend(read_key(path, key, read).err());
         }
-        Entry {
-            line: entry.line,
+        let files = keys::of_files(&rings, now)?;
+        let line = entry.line;
+        let doubts = files.iter().filter_map(|one| one.warning(now));
+        warnings.extend(doubts.map(|message| Doubt { line, message }));
+        entries.push(Entry {
+            line,
             pattern: entry.pattern.to_string(),
-            keys: keys::pinned(&entry.rule.pins, &files, true, &entry.comments, self.now),
+            keys: keys::pinned(&entry.rule.pins, &files, true, &entry.comments, now),
             rules: Rules::of(&entry.rule),
-        }
+        });
+        copies.push(rings);
     }
-
-    /// Warns of what origins say of pinned keys, once of each key. An origin that cannot be asked is an error, and does not stop the others.
-    async fn ask(
-        &mut self,
-        named: &[String],
-        pinned: &[(&TrustEntry, &Entry)],
-        session: &Session,
-    ) -> Result<(), CommandError> {
-        let source = &Source::Origin(Origin::new(session.origin_access(session.http()?)?));
-        let entries = pinned.iter().map(|(entry, _)| entry);
-        let own = entries.filter_map(|entry| entry.pattern.provider());
-        let mut providers: BTreeSet<ProviderAddr> = own.collect();
-        for text in named {
-            providers.insert(session.provider(text, "trust check")?);
-        }
-        let mut asked = Vec::new();
-        for provider in providers {
-            let mut entries = pinned.iter();
-            let entry = entries.find(|(entry, _)| entry.pattern.matches(&provider));
-            let none = || CommandError::usage(format!("no entry names a key for {provider}"));
-            let entry = entry.ok_or_else(none)?;
-            asked.push(async move { (entry, served(source, &provider).await, provider) });
-        }
-        let answers: Vec<_> = stream::iter(asked).buffered(PROVIDERS).collect().await;
-        for (TrustEntry { line, pattern, .. }, _) in pinned {
-            let is_asked = answers.iter().any(|((entry, _), ..)| entry.line == *line);
-            if !is_asked && pattern.provider().is_none() {
-                let message = format!(
-                    "no origin was asked for {pattern}: name a provider of it after the file"
-                );
-                self.warn(*line, message);
-            }
-        }
-        let mut told = BTreeSet::new();
-        for ((entry, document), served, provider) in answers {
-            match served {
-                Ok(served) => self.compare(entry, &document.keys, &served, &provider, &mut told),
-                Err(failure) => self.errors.push(failure.into()),
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares the keys of an entry with those that a provider's origin serves. `told` is what other origins said.
-    fn compare(
-        &mut self,
-        entry: &TrustEntry,
-        keys: &[Key],
-        served: &[KeyRing],
-        provider: &ProviderAddr,
-        told: &mut BTreeSet<String>,
-    ) {
-        let copies = entry.files.iter().filter_map(|file| self.ring(file));
-        let copies: Vec<KeyRing> = copies.collect();
-        let (ours, theirs) = (describe(&copies, self.now), describe(served, self.now));
-        let pinned = keys.iter().map(|key| &key.fingerprint);
-        let mut pinned = pinned
-            .filter_map(|key| Some((ours.get(key), theirs.get(key)?)))
-            .peekable();
-        if pinned.peek().is_none() {
-            let keys = theirs.keys().map(ToString::to_string);
-            let keys = keys.reduce(|all, key| format!("{all}, {key}"));
-            let keys = keys.as_deref().unwrap_or("none");
-            let message =
-                format!("the newest release of {provider} has no pinned key: its keys are {keys}");
-            self.warn(entry.line, message);
-        }
-        for (ours, theirs) in pinned {
-            let news = match ours {
-                Some(ours) if ours.is_revoked => None,
-                _ if theirs.is_revoked => Some("is revoked".to_owned()),
-                Some(ours) if theirs.updated > ours.updated => {
-                    Some("was published again".to_owned())
+    if arguments.online {
+        for (place, provider, served) in ask(&arguments.providers, &file, session).await? {
+            let known = entries.get(place).zip(copies.get(place));
+            match (served, known) {
+                (Ok(served), Some((entry, copies))) => {
+                    let line = entry.line;
+                    let news = news(&entry.keys, copies, &served, &provider, now);
+                    let news = news.into_iter().map(|message| Doubt { line, message });
+                    let is_new = |doubt: &Doubt| !warnings.contains(doubt);
+                    let news: Vec<_> = news.filter(is_new).collect();
+                    warnings.extend(news);
                 }
-                // The copy alone has a warning.
-                Some(ours) if ours.expires.is_some_and(|end| end <= self.now) => None,
-                ours => expiry(ours.unwrap_or(theirs), self.now).map(|(_, when)| when),
-            };
-            let news = news.map(|news| format!("the key {} ({theirs}) {news}", theirs.fingerprint));
-            if let Some(news) = news.filter(|news| told.insert(news.clone())) {
-                self.warn(entry.line, format!("{news}, says the origin of {provider}"));
+                (Ok(_), None) => {}
+                (Err(failure), _) => errors.push(failure.into()),
             }
         }
     }
-
-    fn warn(&mut self, line: usize, message: String) {
-        self.warnings.push(Doubt { line, message });
+    warnings.sort_by_key(|warning| warning.line);
+    for (entry, parsed) in entries.iter().zip(&file.entries) {
+        printer.result(&format!(
+            "match     {}   line {}",
+            entry.pattern, entry.line
+        ));
+        entry.keys.iter().for_each(|key| key.print(printer));
+        keys::print_unsigned(parsed.has_keys(), &parsed.rule, "", printer);
+        keys::print_doubtful(&parsed.rule, printer);
+        printer.result("");
     }
-
-    /// The keys of a file, which can be described. Each file is read once.
-    fn ring(&mut self, file: &KeyFile) -> Option<KeyRing> {
-        if let Some(known) = self.read.get(&file.path) {
-            return known.clone();
+    let denied: Vec<Denied> = file.denied.iter().map(Denied::from).collect();
+    denied.iter().for_each(|one| one.print(printer));
+    let shown = printable_path(path);
+    for Doubt { line, message } in &warnings {
+        printer.warning(&format!("{shown}, line {line}: {message}"));
+    }
+    errors.iter().for_each(|error| printer.failure(error));
+    let ending = match Ending::of(errors.iter()) {
+        Ending::Done if arguments.strict && !warnings.is_empty() => {
+            Ending::Failed(Category::Untrusted)
         }
-        let ring = read_key(self.path, file, read).and_then(|bytes| {
-            let ring = bytes.map(|bytes| file.ring(bytes));
-            let described = keys::of_files(ring.as_slice(), self.now);
-            described.map_err(|error| CommandError::key_file(error, &named_by(self.path, file)))?;
-            Ok(ring)
-        });
-        let ring = ring.unwrap_or_else(|error| {
-            self.errors.push(error);
-            None
-        });
-        self.read.insert(file.path.clone(), ring.clone());
-        ring
+        ending => ending,
+    };
+    printer.document(&json!({
+        "schema": json::SCHEMA,
+        "file": shown,
+        "entries": entries,
+        "denied": denied,
+        "warnings": warnings,
+        "errors": errors.iter().map(json::Error::from).collect::<Vec<_>>(),
+    }));
+    Ok(ending)
+}
+
+/// The keys of a file that can be used; `None` for the copy of a key that does not exist.
+fn ring(trust: &Path, key: &KeyFile, now: SystemTime) -> Result<Option<KeyRing>, CommandError> {
+    let ring = read_key(trust, key, read)?.map(|bytes| key.ring(bytes));
+    let described = keys::of_files(ring.as_slice(), now);
+    described.map_err(|error| CommandError::key_file(error, &named_by(trust, key)))?;
+    Ok(ring)
+}
+
+/// Asks the origins of the providers that have an entry of their own, and of those that arguments name. Each answer has the place of the entry.
+async fn ask(
+    named: &[String],
+    file: &TrustFile,
+    session: &Session,
+) -> Result<Vec<(usize, ProviderAddr, Result<Vec<KeyRing>, Failure>)>, CommandError> {
+    let source = &Source::Origin(Origin::new(session.origin_access(session.http()?)?));
+    let entries = file.entries.iter().filter(|entry| entry.has_keys());
+    let own = entries.filter_map(|entry| entry.pattern.provider());
+    let mut providers: BTreeSet<ProviderAddr> = own.collect();
+    for text in named {
+        providers.insert(session.provider(text, "trust check")?);
     }
+    let mut asked = Vec::new();
+    for provider in providers {
+        let is_for = |entry: &TrustEntry| entry.has_keys() && entry.pattern.matches(&provider);
+        let place = file.entries.iter().position(is_for);
+        let none = || CommandError::usage(format!("no entry names a key for {provider}"));
+        let place = place.ok_or_else(none)?;
+        asked.push(async move {
+            let served = served(source, &provider).await;
+            (place, provider, served)
+        });
+    }
+    Ok(stream::iter(asked).buffered(PROVIDERS).collect().await)
+}
+
+/// What the keys that a provider's origin serves say of the pinned ones.
+fn news(
+    pinned: &[Key],
+    copies: &[KeyRing],
+    served: &[KeyRing],
+    provider: &ProviderAddr,
+    now: SystemTime,
+) -> Vec<String> {
+    let (ours, theirs) = (describe(copies, now), describe(served, now));
+    let pinned = pinned.iter().map(|key| &key.fingerprint);
+    let pinned = pinned.filter_map(|key| Some((ours.get(key), theirs.get(key)?)));
+    let pinned: Vec<_> = pinned.collect();
+    if pinned.is_empty() {
+        let keys: Vec<String> = theirs.keys().map(ToString::to_string).collect();
+        let keys = keys.join(", ");
+        return vec![format!(
+            "the newest release of {provider} has no pinned key: its keys are {keys}"
+        )];
+    }
+    let news = pinned.into_iter().filter_map(|(ours, theirs)| {
+        let news = match ours {
+            Some(ours) if ours.is_revoked => None,
+            _ if theirs.is_revoked => Some("is revoked".to_owned()),
+            Some(ours) if theirs.updated > ours.updated => Some("was published again".to_owned()),
+            // The copy alone has a warning.
+            Some(ours) if ours.expires.is_some_and(|end| end <= now) => None,
+            ours => expiry(ours.unwrap_or(theirs), now).map(|(_, when)| when),
+        };
+        let (key, news) = (&theirs.fingerprint, news?);
+        Some(format!("the key {key} ({theirs}) {news}, says its origin"))
+    });
+    news.collect()
 }
 
 /// The keys of the newest release of a provider at its origin.
@@ -306,36 +246,4 @@ async fn served(source: &Source, provider: &ProviderAddr) -> Result<Vec<KeyRing>
         let place = Side::Source(source.place(provider));
         problem.of(Subject::provider(provider), place)
     })
-}
-
-fn print(document: &Check, file: &TrustFile, printer: &Printer) {
-    let entries = document.entries.iter().zip(&file.entries);
-    for (place, (entry, parsed)) in entries.enumerate() {
-        if place > 0 {
-            printer.result("");
-        }
-        let (pattern, line) = (&entry.pattern, entry.line);
-        printer.result(&format!("match     {pattern}   line {line}"));
-        for key in &entry.keys {
-            key.print(printer);
-        }
-        let pinned = parsed.has_keys().then_some(&*entry.keys);
-        keys::print_unsigned(pinned, &parsed.rule, None, printer);
-        keys::print_doubtful(&parsed.rule, printer);
-    }
-    for (place, denied) in document.denied.iter().enumerate() {
-        if place > 0 || !document.entries.is_empty() {
-            printer.result("");
-        }
-        denied.print(printer);
-    }
-    for warning in &document.warnings {
-        let (line, message) = (warning.line, &warning.message);
-        let text = format!("{}, line {line}: {message}", document.file);
-        printer.warning(&text);
-    }
-    if document.is_empty() {
-        let text = format!("{} has no entries", document.file);
-        printer.warning(&text);
-    }
 }

@@ -88,37 +88,25 @@ pub(super) fn of_files(rings: &[KeyRing], now: SystemTime) -> Result<Vec<KeyOfFi
 }
 
 impl KeyOfFile {
-    /// Whether signatures by this key are accepted now.
-    fn status(&self, now: SystemTime) -> Status {
+    /// Whether signatures by this key are accepted now, in words, too.
+    fn status(&self, now: SystemTime) -> (Status, String) {
         let key = &self.key;
-        if key.is_revoked {
-            Status::Revoked
-        } else if !key.can_sign {
-            Status::CannotSign
-        } else if key.expires.is_some_and(|end| end <= now) {
-            Status::Expired
-        } else {
-            Status::Usable
+        let end = key.expires.map(date).unwrap_or_default();
+        match key.expires {
+            _ if key.is_revoked => (Status::Revoked, "revoked".to_owned()),
+            _ if !key.can_sign => (Status::CannotSign, "may not sign".to_owned()),
+            Some(at) if at <= now => (Status::Expired, format!("expired {end}")),
+            Some(_) => (Status::Usable, format!("expires {end}")),
+            None => (Status::Usable, "does not expire".to_owned()),
         }
     }
 
     /// The warning about a key that is revoked, cannot sign or has expired; `None` for a usable key.
-    pub(super) fn warning(&self, expired: Expired, now: SystemTime) -> Option<String> {
-        let what = match self.status(now) {
-            Status::Usable => return None,
-            Status::Revoked => "is revoked: signatures by it are refused".to_owned(),
-            Status::CannotSign => "may not sign: signatures by it are refused".to_owned(),
-            Status::Expired => {
-                let end = self.key.expires.map(date).unwrap_or_default();
-                let then = match expired {
-                    Expired::Warn => "accepted with a note",
-                    Expired::Refuse => "refused",
-                };
-                format!("expired on {end}: signatures by it are {then}")
-            }
-        };
+    pub(super) fn warning(&self, now: SystemTime) -> Option<String> {
+        let (status, words) = self.status(now);
         let Self { file, key } = self;
-        Some(format!("the key {} in {file} {what}", key.fingerprint))
+        let text = format!("the key {} in {file}: {words}", key.fingerprint);
+        (status != Status::Usable).then_some(text)
     }
 }
 
@@ -157,28 +145,20 @@ impl Key {
             expires: None,
             status: None,
             comment: None,
-            text: "only the fingerprint: the key itself has to come from the origin or the store; `push` needs `--key FILE`".to_owned(),
+            text: "only the fingerprint; `push` needs `--key FILE`".to_owned(),
         }
     }
 
     fn described(known: &KeyOfFile, now: SystemTime) -> Self {
         let KeyOfFile { file, key } = known;
-        let status = known.status(now);
-        let end = key.expires.map(date);
-        let expiry = match (status, &end) {
-            (Status::Revoked, _) => ", revoked".to_owned(),
-            (Status::CannotSign, _) => ", may not sign".to_owned(),
-            (Status::Expired, Some(end)) => format!(", expired {end}"),
-            (_, Some(end)) => format!(", expires {end}"),
-            (_, None) => ", does not expire".to_owned(),
-        };
+        let (status, words) = known.status(now);
         Self {
             file: Some(file.clone()),
             user_id: key.user_id.clone(),
             algorithm: Some(key.algorithm.clone()),
-            expires: end,
+            expires: key.expires.map(date),
             status: Some(status),
-            text: format!("{key}{expiry}   {file}"),
+            text: format!("{key}, {words}   {file}"),
             ..Self::named(&key.fingerprint)
         }
     }
@@ -192,41 +172,14 @@ impl Key {
     }
 }
 
-/// The ids of the pinned keys. One of them has to sign.
-fn signers(keys: &[Key], expired: Expired) -> String {
-    // Fits on a line.
-    const NAMED: usize = 3;
-    let can_sign = |key: &&Key| match key.status {
-        None | Some(Status::Usable) => true,
-        Some(Status::Expired) => expired == Expired::Warn,
-        Some(Status::Revoked | Status::CannotSign) => false,
-    };
-    let keys = keys.iter().filter(can_sign);
-    let ids: Vec<&str> = keys.map(|key| key.fingerprint.key_id()).collect();
-    match ids.as_slice() {
-        [] => "a pinned key, and none that can sign is pinned".to_owned(),
-        ids if ids.len() <= NAMED => ids.join(" or "),
-        ids => format!("one of {} keys", ids.len()),
-    }
-}
-
-/// Prints what happens to a release without a signature. `pinned` are the pinned keys, if some are. `commands` names the commands, if others
-/// treat it differently.
-pub(super) fn print_unsigned(
-    pinned: Option<&[Key]>,
-    rule: &Rule,
-    commands: Option<&str>,
-    printer: &Printer,
-) {
-    let by = commands.map(|commands| format!(" by {commands}"));
-    let by = by.unwrap_or_default();
-    let text = match (pinned, rule.unsigned) {
-        (Some(keys), _) => {
-            let signers = signers(keys, rule.expired);
-            format!("refused: a release needs a signature by {signers}")
+/// Prints what happens to a release without a signature. `by` names the commands, if others treat it differently.
+pub(super) fn print_unsigned(is_pinned: bool, rule: &Rule, by: &str, printer: &Printer) {
+    let text = match (is_pinned, rule.unsigned) {
+        (true, _) => "refused: a release needs a signature by a pinned key".to_owned(),
+        (false, Unsigned::Refuse) => {
+            format!("refused{by}: a release needs a signature, by any key")
         }
-        (None, Unsigned::Refuse) => format!("refused{by}: a release needs a signature, by any key"),
-        (None, Unsigned::Allow) => format!(
+        (false, Unsigned::Allow) => format!(
             "accepted{by}: a release without a signature is shown as `checksum` or `unverified`"
         ),
     };
