@@ -9,16 +9,14 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use hyper::StatusCode;
 use hyper::header::WWW_AUTHENTICATE;
-use rustls::client::verify_server_cert_signed_by_trust_anchor;
+use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
-use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, RootCertStore, ServerConfig};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
@@ -26,16 +24,13 @@ use tokio_rustls::TlsAcceptor;
 use super::answer::{self, Response};
 use super::error::{Error, FileError, MOST_TOKENS};
 use super::links::Links;
-use super::notice::{Denied, Observer};
+use super::notice::Denied;
 use super::path::{File, Route, Target, What};
 use super::settings::{AccessFiles, TlsFiles};
 use super::watched_files::{Reader, WatchedFiles, lines};
 use crate::address::{ProviderAddr, ProviderPattern};
 use crate::digest::Digest;
-use crate::error::{printable, printable_path};
-
-/// The log warns of a certificate that expires within this time. Programs that renew certificates of 90 days do so earlier.
-const EXPIRES_SOON: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+use crate::error::printable;
 
 /// The tokens and signing keys in use.
 pub(super) struct AccessControl {
@@ -67,37 +62,18 @@ pub(super) fn denied(reason: Denied) -> Response {
 ///
 /// # Errors
 /// A file cannot be used.
-pub(super) fn tls(
-    paths: &TlsFiles,
-    observer: &Arc<dyn Observer>,
-    files: &mut Vec<WatchedFiles>,
-) -> Result<Tls, Error> {
+pub(super) fn tls(paths: &TlsFiles, files: &mut Vec<WatchedFiles>) -> Result<Tls, Error> {
     let (current, tls) = watch::channel(None);
-    let observer = observer.clone();
     let TlsFiles { certificate, key } = paths.clone();
     let read = move |reader: &mut Reader| {
         let (chain, secret) = (reader.read(&certificate)?, reader.read(&key)?);
         let unusable = |what, path: &Path| FileError::Unusable { what }.of(path);
         let chain = CertificateDer::pem_slice_iter(&chain).collect::<Result<Vec<_>, _>>();
-        let chain = chain.unwrap_or_default();
-        let own = chain.first().cloned();
-        let own = own.ok_or_else(|| unusable("certificate", &certificate))?;
-        let config = config(chain, &secret);
-        let config = config.ok_or_else(|| unusable("private key of the certificate", &key))?;
-        Ok((config, own))
+        let chain = chain.ok().filter(|chain| !chain.is_empty());
+        let chain = chain.ok_or_else(|| unusable("certificate", &certificate))?;
+        config(chain, &secret).ok_or_else(|| unusable("private key of the certificate", &key))
     };
-    let path = printable_path(&paths.certificate);
-    let apply = move |(config, own): (ServerConfig, CertificateDer<'static>)| {
-        let now = SystemTime::now();
-        if let Some(end) = end_before(&own, now + EXPIRES_SOON) {
-            let day = httpdate::fmt_http_date(end);
-            let ends = match end < now {
-                true => format!("expired on {day}: clients refuse to connect"),
-                false => format!("expires on {day}: clients will then refuse to connect"),
-            };
-            let text = format!("the certificate in {path} {ends}");
-            observer.warn("certificate-expires", "Warning", text);
-        }
+    let apply = move |config: ServerConfig| {
         current.send_replace(Some(TlsAcceptor::from(Arc::new(config))));
     };
     files.push(WatchedFiles::start(&paths.certificate, read, apply)?);
@@ -109,28 +85,15 @@ impl AccessControl {
     ///
     /// # Errors
     /// A file cannot be used.
-    pub(super) fn open(
-        paths: &AccessFiles,
-        observer: &Arc<dyn Observer>,
-        files: &mut Vec<WatchedFiles>,
-    ) -> Result<Self, Error> {
+    pub(super) fn open(paths: &AccessFiles, files: &mut Vec<WatchedFiles>) -> Result<Self, Error> {
         let AccessFiles {
             tokens: path,
             signing_key,
             lifetime,
         } = paths.clone();
         let (current, tokens) = watch::channel(Arc::<Vec<ClientToken>>::default());
-        let observer = observer.clone();
         let read = move |reader: &mut Reader| reader.parse(&path, ClientToken::parse);
-        let path = printable_path(&paths.tokens);
-        let apply = move |new: Vec<ClientToken>| {
-            // The operator has revoked the last token, or has emptied the file by mistake.
-            if new.is_empty() && !current.borrow().is_empty() {
-                let text = format!("{path} has no token: every client is refused");
-                observer.warn("no-tokens", "Warning", text);
-            }
-            current.send_replace(Arc::new(new));
-        };
+        let apply = move |new| _ = current.send_replace(Arc::new(new));
         files.push(WatchedFiles::start(&paths.tokens, read, apply)?);
         if tokens.borrow().is_empty() {
             return Err(FileError::tokens(1).of(&paths.tokens));
@@ -190,21 +153,6 @@ impl AccessControl {
             // lists no provider.
             _ => Ok(None),
         }
-    }
-}
-
-/// When a certificate expires, if that is before `time`.
-fn end_before(own: &CertificateDer<'_>, time: SystemTime) -> Option<SystemTime> {
-    let parsed = ParsedCertificate::try_from(own).ok()?;
-    let time = UnixTime::since_unix_epoch(time.duration_since(UNIX_EPOCH).ok()?);
-    // rustls compares the dates before it looks for an authority, so none is needed.
-    let roots = RootCertStore::empty();
-    match verify_server_cert_signed_by_trust_anchor(&parsed, &roots, &[], time, &[]) {
-        Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
-            not_after,
-            ..
-        })) => Some(UNIX_EPOCH + Duration::from_secs(not_after.as_secs())),
-        _ => None,
     }
 }
 

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | up to [`Ages::fresh`] | the value |
 //! | older | a new value, or the old one if the new one cannot be loaded |
-//! | older, and the last attempt failed a moment ago | the old one, at once |
+//! | older, and the last attempt failed | the old one, at once, and perhaps a new one later |
 //! | older than [`Ages::usable`], or there is none | a new value, or the reason why there is none |
 //!
 //! A load goes on after the clients that waited for it have disconnected, so the next request finds the new value.
@@ -27,9 +27,6 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// The longest time that a load may take, unless another is set. A store that sends its answer byte by byte would otherwise keep a load
 /// for ever.
 pub(super) const LONGEST_LOAD: Duration = Duration::from_secs(120);
-/// A request that finds an old value does not wait for a new one if the last attempt failed within this time. Otherwise every request of an
-/// outage would cost its client seconds.
-const OUTAGE: Duration = Duration::from_secs(30);
 /// How long a request waits for a new value. Clients give up after 10 seconds.
 const WAIT: Duration = Duration::from_secs(8);
 
@@ -164,7 +161,7 @@ where
                 }
             };
             let patience = match &old {
-                Some(_) if failed.is_some_and(|(_, age)| age < OUTAGE) => Duration::ZERO,
+                Some(_) if failed.is_some() => Duration::ZERO,
                 _ => WAIT,
             };
             (loading, old, patience)

@@ -178,10 +178,9 @@ async fn answer(request: Request<Incoming>, mut sent: Exchange) -> hyper::Respon
 fn forwarded_for(headers: &HeaderMap) -> Option<IpAddr> {
     let header = headers.get_all(FORWARDED_FOR).iter().next_back()?;
     let last = header.to_str().ok()?.rsplit(',').next()?.trim();
-    let bare = last.trim_start_matches('[').trim_end_matches(']');
     // Some proxies add the port.
     let with_port = || last.parse().ok().map(|address: SocketAddr| address.ip());
-    bare.parse().ok().or_else(with_port)
+    last.parse().ok().or_else(with_port)
 }
 
 /// The record of a request before it is answered.

@@ -73,13 +73,10 @@ impl Error {
 
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
-        let text = match self {
-            Self::Disk(error) => return error.hint(),
-            Self::File { source, .. } => source.hint()?,
-            Self::Listen { .. } => "`--listen IP:PORT` names another port",
-            _ => return None,
-        };
-        Some(text.to_owned())
+        match self {
+            Self::Disk(error) => error.hint(),
+            _ => None,
+        }
     }
 }
 
@@ -104,15 +101,5 @@ impl FileError {
     pub(super) fn of(self, path: &Path) -> Error {
         let path = path.to_owned();
         Error::File { path, source: self }
-    }
-
-    fn hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Unusable { .. } => return None,
-            Self::Text(_) => text::SAVE_AS_UTF8,
-            Self::Line { .. } | Self::Pattern { .. } => {
-                "`tfoci help deployment` shows how to make tokens and keys"
-            }
-        })
     }
 }

@@ -5,8 +5,6 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use crate::address::ProviderAddr;
-
 /// Receives the reports of the server. Many tasks call it, so it must not block for long.
 pub trait Observer: Send + Sync + 'static {
     /// A request was answered, or its client disconnected.
@@ -105,8 +103,6 @@ pub struct Notice<'a> {
     pub error: Option<&'a dyn Error>,
     /// What helps against the error.
     pub hint: Option<String>,
-    /// The provider that is served although no entry of the trust file matches it.
-    pub unmatched: Option<&'a ProviderAddr>,
 }
 
 impl Notice<'_> {

@@ -16,7 +16,6 @@ use super::cached::{Cached, CachedValue, LONGEST_LOAD, Unavailable};
 use super::clients::{Client, Permits};
 use super::fill::{Fill, OriginList};
 use super::listing::ProviderListing;
-use super::notice::Notice;
 use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::Category;
@@ -238,16 +237,6 @@ impl ServedStore {
         };
         listing.render();
         listing.report(old, &self.shared);
-        let is_unmatched = trust.policy.rule_for(provider).is_none();
-        if is_unmatched && old.is_none() && listing.installable().next().is_some() {
-            let text = format!(
-                "no entry of the trust file matches {provider}: served although no key is pinned for it; add an entry, or `--require-pinned` hides such providers"
-            );
-            self.shared.observer.notice(Notice {
-                unmatched: Some(provider),
-                ..Notice::new(true, "unmatched", "Warning", text)
-            });
-        }
         Ok(listing)
     }
 

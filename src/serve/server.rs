@@ -47,11 +47,11 @@ impl Server {
         let mut files = Vec::new();
         let tls = settings.tls.as_ref();
         let tls = tls
-            .map(|paths| access::tls(paths, &observer, &mut files))
+            .map(|paths| access::tls(paths, &mut files))
             .transpose()?;
         let access = settings.access.as_ref();
         let access = access
-            .map(|paths| AccessControl::open(paths, &observer, &mut files))
+            .map(|paths| AccessControl::open(paths, &mut files))
             .transpose()?;
         let fill = settings.fill.take();
         let origins = fill.as_ref().map(|fill| fill.http.clone());
@@ -131,12 +131,6 @@ impl Server {
             let known = clients.at(client).await;
             let Some(share) = known.connection() else {
                 metrics.limited_connections.inc();
-                if known.may_log() {
-                    let text = format!(
-                        "a connection of {client}, which has half of --max-connections; further ones are not logged for a minute"
-                    );
-                    shared.observer.warn("too-many-connections", "Closed", text);
-                }
                 continue;
             };
             let (service, tls) = (service.clone(), tls.clone());

@@ -127,14 +127,10 @@ impl WatchedFiles {
         let path = printable_path(&self.path);
         match (self.load)(&mut reader) {
             Ok(apply) => {
-                let is_changed = reader.0 != self.applied;
-                if is_changed {
+                self.reported = None;
+                if reader.0 != self.applied {
                     apply();
                     self.applied = reader.0;
-                }
-                // The error was reported, so its end is too.
-                let is_reported = self.reported.take().is_some();
-                if is_changed || is_reported {
                     observer.tell("reloaded", "Reloaded", path);
                 }
             }

@@ -9,7 +9,7 @@ mod settings;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -206,15 +206,12 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let log = Arc::new(Log {
         printer: session.printer.clone(),
         unmatched,
-        listed: OnceLock::new(),
     });
     let url = settings.url.clone();
-    let provider_host = settings.provider_host.clone();
     let store = open(&endpoint, registry, arguments.fill, session)?;
     let pages = Arc::new(Pages(arguments.page.clone()));
     let server = Server::start(settings, log.clone(), pages).await;
-    let server = server.map_err(|error| settings::not_started(error, &arguments))?;
-    settings::warn(&arguments, session);
+    let server = server?;
     let address = server.address().unwrap_or(arguments.listen);
     let url = url.unwrap_or_else(|| match arguments.is_plain() {
         true => format!("http://{address}"),
@@ -235,7 +232,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             .as_ref()
             .map_or_else(|error| error.is_about_empty_store, |_| true);
         if endpoint.template().is_none() || is_listed {
-            log.contents(listed, arguments.fill, provider_host.as_ref());
+            log.contents(listed, arguments.fill);
         }
         std::future::pending::<()>().await;
     };

@@ -1,19 +1,18 @@
 //! Turns the arguments of `tfoci serve` into the settings of the server.
 
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
-use tfoci::disk;
-use tfoci::error::{printable, printable_path};
+use tfoci::error::printable;
 use tfoci::http::Http;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
-use tfoci::serve::{self, AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
+use tfoci::serve::{AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
 use tfoci::source::origin::Origin;
 use tfoci::source::{self, Source};
 use tfoci::store::endpoint::MappingError;
@@ -39,19 +38,9 @@ pub(super) fn of(
     let tls = tls(arguments)?;
     let url = arguments.url.as_ref();
     if let Some(url) = url.filter(|url| url.scheme() == "http") {
-        if tls.is_some() {
-            return Err(CommandError::usage(format!(
-                "`{url}` does not use TLS, and this server has a certificate\n  expected https in `--url`"
-            )));
-        }
         session.printer.warning(&format!(
             "clients use network mirrors and registries over HTTPS only, and --url is {url}"
         ));
-    }
-    if let Some(url) = url.filter(|url| tls.is_some() && url.path() != "/") {
-        return Err(CommandError::usage(format!(
-            "`{url}` has a path, which only a proxy removes, and this server has a certificate\n  expected no path in `--url`"
-        )));
     }
     let host_of_url = url.and_then(host_of);
     let fill = || fill(arguments, host_of_url.clone(), session);
@@ -218,44 +207,5 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
             "{} has no `${{hostname}}`, so that each host would have the same providers\n  expected --registry-host, the host of these providers",
             printable(&endpoint.to_string())
         ))),
-    }
-}
-
-/// Warns of links that are valid for only one of several replicas.
-pub(super) fn warn(arguments: &Arguments, session: &Session) {
-    if let (Some(tokens), None) = (&arguments.tokens, &arguments.signing_key) {
-        session.printer.warning(&format!(
-            "clients need the tokens of {}, and without --signing-key the links to packages are valid for this process only: not for replicas, \
-             and not after a restart",
-            printable_path(tokens)
-        ));
-    }
-}
-
-/// The error of a server that cannot start, with the option that names the file at fault.
-pub(super) fn not_started(error: serve::Error, arguments: &Arguments) -> CommandError {
-    let files = [
-        (&arguments.tokens, "--tokens"),
-        (&arguments.signing_key, "--signing-key"),
-        (&arguments.tls_cert, "--tls-cert"),
-        (&arguments.tls_key, "--tls-key"),
-    ];
-    let serve::Error::Disk(error) = error else {
-        return error.into();
-    };
-    let path = path_of(&error);
-    let is_at_fault = |file: &Option<PathBuf>| path.is_some() && file.as_deref() == path;
-    match files.into_iter().find(|(file, _)| is_at_fault(file)) {
-        Some((_, option)) => CommandError::file(error, option),
-        None => serve::Error::Disk(error).into(),
-    }
-}
-
-fn path_of(error: &disk::Error) -> Option<&Path> {
-    match error {
-        disk::Error::Io { path, .. }
-        | disk::Error::Special { path }
-        | disk::Error::TooLarge { path, .. } => Some(path),
-        _ => None,
     }
 }
