@@ -36,11 +36,8 @@ pub enum Reason {
     #[error("no trusted certificate authority issued the server's certificate")]
     UnknownAuthority,
     /// The certificate is for other names.
-    #[error("the server's certificate is for another name{}", shown(.received))]
-    OtherName {
-        /// The names in the certificate.
-        received: Vec<String>,
-    },
+    #[error("the server's certificate is for another name")]
+    OtherName,
     /// The certificate is not valid yet or any more, or the clock of this machine is wrong.
     #[error("the server's certificate has expired, or is not valid yet")]
     Expired,
@@ -70,7 +67,7 @@ impl Reason {
         matches!(
             self,
             Self::UnknownAuthority
-                | Self::OtherName { .. }
+                | Self::OtherName
                 | Self::Expired
                 | Self::Certificate
                 | Self::NotTls
@@ -114,12 +111,8 @@ impl Reason {
         match error {
             rustls::Error::InvalidCertificate(error) => match error {
                 CertificateError::UnknownIssuer => Self::UnknownAuthority,
-                CertificateError::NotValidForName => Self::OtherName {
-                    received: Vec::new(),
-                },
-                CertificateError::NotValidForNameContext { presented, .. } => Self::OtherName {
-                    received: presented.iter().map(|name| printable(bare(name))).collect(),
-                },
+                CertificateError::NotValidForName
+                | CertificateError::NotValidForNameContext { .. } => Self::OtherName,
                 CertificateError::Expired
                 | CertificateError::ExpiredContext { .. }
                 | CertificateError::NotValidYet
@@ -135,26 +128,10 @@ impl Reason {
     }
 }
 
-/// The names in a certificate after a colon, as many as fit on a line.
-fn shown(received: &[String]) -> String {
-    match received {
-        [] => String::new(),
-        names => format!(": {}", names.get(..4).unwrap_or(names).join(", ")),
-    }
-}
-
 /// The innermost cause, which names the event that the outer ones only wrap.
 fn last(error: &reqwest::Error) -> String {
     let last = causes(error).last().map(ToString::to_string);
     printable(&last.unwrap_or_else(|| "the request failed".to_owned()))
-}
-
-/// The name in the notation of the TLS library, `DnsName("example.com")`.
-fn bare(name: &str) -> &str {
-    let inner = name
-        .split_once('(')
-        .and_then(|(_, rest)| rest.strip_suffix(')'));
-    inner.unwrap_or(name).trim_matches('"')
 }
 
 /// The reason of an I/O error, or of one that it wraps and that is not its source.

@@ -211,8 +211,7 @@ fn allow_private(host: &str) -> String {
 fn of_connection(url: &Shown, reason: &Reason) -> Option<String> {
     let host = url.host();
     let text = match reason {
-        Reason::UnknownHost => "check the name of the host; behind a proxy, set HTTPS_PROXY",
-        Reason::Refused | Reason::NoRoute | Reason::TimedOut => {
+        Reason::UnknownHost | Reason::Refused | Reason::NoRoute | Reason::TimedOut => {
             "check the host and its port; behind a proxy, set HTTPS_PROXY"
         }
         Reason::UnknownAuthority => {

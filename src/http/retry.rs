@@ -62,8 +62,6 @@ impl Transient {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
     most: u32,
-    /// The retries without a pause.
-    at_once: u32,
     failures: u32,
 }
 
@@ -76,20 +74,7 @@ impl Default for Retry {
 impl Retry {
     /// Allows at most `most` retries in a row without progress.
     pub fn new(most: u32) -> Self {
-        Self {
-            most,
-            at_once: 0,
-            failures: 0,
-        }
-    }
-
-    /// Allows at most `most` retries after conflicts with other writers. The first follows at once, which is enough for two writers: one
-    /// of them has succeeded. More than two need a pause that keeps them from retrying in step.
-    pub fn of_conflicts(most: u32) -> Self {
-        Self {
-            at_once: 1,
-            ..Self::new(most)
-        }
+        Self { most, failures: 0 }
     }
 
     /// Allows no more than `most` retries.
@@ -128,9 +113,9 @@ impl Retry {
 
     /// Counts a failure and returns the pause before the next attempt.
     fn next_pause(&mut self) -> Duration {
-        let earlier = self.failures.checked_sub(self.at_once);
+        let pause = backoff(self.failures);
         self.failed();
-        earlier.map_or(Duration::ZERO, backoff)
+        pause
     }
 
     /// Counts a failure without waiting.
@@ -280,14 +265,6 @@ mod tests {
                 "{failures}: {pause:?}"
             );
         }
-    }
-
-    #[test]
-    fn the_first_conflict_is_retried_at_once() {
-        let mut retry = Retry::of_conflicts(2);
-        assert_eq!(retry.next_pause(), Duration::ZERO);
-        assert!(retry.next_pause() >= Duration::from_millis(250));
-        assert!(retry.is_exhausted());
     }
 
     #[test]

@@ -209,7 +209,7 @@ impl<B: BlobSource> Journey<'_, B> {
         let (to, reporter) = (self.to, Arc::clone(&self.reporter));
         let mut outcomes = TransferOutcomes::new(self.edition.release.packages.len());
         let (mut refused, mut attests) = (None, false);
-        let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
+        let mut retry = Retry::new(ATTEMPTS - 1);
         loop {
             let mut publication = self.plan().await?;
             if let Some(warning) = publication.warning.take() {

@@ -37,7 +37,7 @@ impl<B: BlobSource> Journey<'_, B> {
         };
         let mut snapshot = self.edition.snapshot;
         let (mut lost, mut looks) = (None, 0);
-        let mut retry = Retry::of_conflicts(ATTEMPTS - 1);
+        let mut retry = Retry::new(ATTEMPTS - 1);
         loop {
             match self.compare(snapshot.take()).await {
                 Err(Problem::Store(store::Error::Missing { what, digest })) => {

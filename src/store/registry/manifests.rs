@@ -144,7 +144,7 @@ impl Session {
             }
         };
         let scope = Scope::push(self.name());
-        let mut retry = Retry::of_conflicts(UNKNOWN_BLOB_RETRIES);
+        let mut retry = Retry::new(UNKNOWN_BLOB_RETRIES);
         loop {
             let (rejection, error) = match self.send(&scope, request).await {
                 Ok(answer) if answer.status().is_success() => {
