@@ -100,7 +100,7 @@ pub(super) fn of_source(missing: Code) -> impl FnOnce(source::Error) -> Box<Find
             source::Error::NoDirectory { .. } => Code::DirectoryMissing,
             source::Error::Unauthorized { .. } => Code::CredentialsRefused,
             source::Error::Credentials(_) => Code::CredentialsUnreadable,
-            source::Error::Archive { .. } | source::Error::File { .. } => Code::ZipRefused,
+            source::Error::Archive { .. } => Code::ZipRefused,
             error if error.category() == Category::NotFound => missing,
             _ => Code::UnexpectedAnswer,
         };

@@ -48,12 +48,6 @@ pub enum Warning {
     /// What other tools attached to a version is not copied, or not all of it.
     #[error("leaves out what is attached to it: {}", printable(.0))]
     LeftAttached(String),
-    /// A filesystem mirror has only unpacked packages of a version for these platforms.
-    #[error("{version} is only unpacked for {}: the author's zip cannot be made again from that", listed(.platforms, MANY))]
-    OnlyUnpacked {
-        version: Version,
-        platforms: Vec<Platform>,
-    },
     /// Bad entries of a list of versions are left out.
     #[error("tfoci skips {} in the origin's list; the first is {first}", counted(*.count, "bad version"))]
     SkippedVersions {

@@ -19,34 +19,18 @@ pub(super) struct RequestAuth {
 /// The credentials of a request that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthTried {
-    /// A token was sent.
-    Token {
-        /// The file, variable or program where the token was found.
-        found_in: FoundIn,
-    },
-    /// No token was found.
-    NoToken {
-        /// The host that the request was sent to.
-        host: Hostname,
-    },
-    /// A name and password.
-    Login {
-        /// The file where the name and password were found.
-        found_in: FoundIn,
-    },
-    /// No name and password were found.
-    NoLogin {
-        /// The host that the request was sent to.
-        host: String,
-    },
-    /// None were sent, because a redirect led to a host that they are not for.
-    Redirected,
-    /// None were sent, because clients send none with this kind of request.
+    /// What was found in this file, variable or program was sent.
+    Sent(FoundIn),
+    /// No token was found for this host.
+    NoToken(Hostname),
+    /// No name and password were found for this host.
+    NoLogin(String),
+    /// None were sent: such requests carry none, or a redirect led to a host that they are not for.
     Nothing,
 }
 
 impl RequestAuth {
-    /// No credentials, for public documents.
+    /// No credentials, for public documents and for a host that was reached by a redirect.
     pub(super) fn none() -> Self {
         Self {
             secret: None,
@@ -59,24 +43,13 @@ impl RequestAuth {
     pub(super) fn is_from_program(&self) -> bool {
         matches!(
             &self.tried,
-            AuthTried::Token {
-                found_in: FoundIn::TokenHelper(_) | FoundIn::Helper { .. }
-            }
+            AuthTried::Sent(FoundIn::TokenHelper(_) | FoundIn::Helper { .. })
         )
     }
 
-    /// No credentials, for a host that was reached by a redirect.
-    pub(super) fn redirected() -> Self {
-        Self {
-            tried: AuthTried::Redirected,
-            ..Self::none()
-        }
-    }
-
-    /// The credentials that were found, which are of the kind `sent`; `none` tells that none were found.
+    /// The credentials that were found; `none` tells that none were found.
     pub(super) fn of(
         found: Result<Option<Credential>, credentials::Error>,
-        sent: impl FnOnce(FoundIn) -> AuthTried,
         none: AuthTried,
     ) -> Self {
         let (found, failure) = match found {
@@ -85,18 +58,8 @@ impl RequestAuth {
         };
         Self {
             secret: found.as_ref().and_then(Credential::authorization),
-            tried: found.map_or(none, |credential| sent(credential.found_in)),
+            tried: found.map_or(none, |credential| AuthTried::Sent(credential.found_in)),
             failure,
-        }
-    }
-}
-
-impl AuthTried {
-    /// Where a token, or a name and password, was found; `None` if none was sent.
-    pub fn found_in(&self) -> Option<&FoundIn> {
-        match self {
-            Self::Token { found_in } | Self::Login { found_in } => Some(found_in),
-            Self::NoToken { .. } | Self::NoLogin { .. } | Self::Redirected | Self::Nothing => None,
         }
     }
 }
@@ -104,20 +67,13 @@ impl AuthTried {
 impl fmt::Display for AuthTried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Token { found_in } => write!(f, "the token from {found_in}"),
-            Self::NoToken { host } => write!(f, "no token, since none was found for {host}"),
-            Self::Login { found_in } => write!(f, "the name and password from {found_in}"),
-            Self::NoLogin { host } => {
-                write!(
-                    f,
-                    "no password, since no .netrc has one for {}",
-                    printable(host)
-                )
+            Self::Sent(found_in) => write!(f, "the credentials from {found_in}"),
+            Self::NoToken(host) => write!(f, "no token, since none was found for {host}"),
+            Self::NoLogin(host) => {
+                let host = printable(host);
+                write!(f, "no password, since no .netrc has one for {host}")
             }
-            Self::Redirected => {
-                f.write_str("no token and no password, since a redirect led to this host")
-            }
-            Self::Nothing => f.write_str("no token, since this request never carries one"),
+            Self::Nothing => f.write_str("no credentials"),
         }
     }
 }

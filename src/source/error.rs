@@ -12,9 +12,9 @@ use crate::credentials;
 use crate::disk;
 use crate::error::{Category, MANY, first_line, listed, printable, printable_path};
 use crate::http::{self, Shown};
-use crate::json::{self, Fault};
-use crate::platform::{self, Platform};
-use crate::version::{self, Version};
+use crate::json;
+use crate::platform::Platform;
+use crate::version::Version;
 
 /// A request to a source that failed.
 #[derive(Debug, thiserror::Error)]
@@ -29,23 +29,14 @@ pub enum Error {
     #[error(transparent)]
     Credentials(#[from] credentials::Error),
     /// The host has no provider registry.
-    #[error("{host} does not offer a provider registry{}{}", if *.configured { "\n  by its `host` block in the CLI configuration" } else { "" }, absent(.answer))]
-    NoService {
-        host: Hostname,
-        /// Whether the services come from the CLI configuration and not from the host.
-        configured: bool,
-        answer: String,
-    },
-    /// The source does not have the provider.
-    #[error("the origin has no such provider\n  from {url}\n  answered 404{}", said(.answer))]
+    #[error("{host} does not offer a provider registry")]
+    NoService { host: Hostname },
+    /// The source does not have the provider, or the URL of a mirror is wrong.
+    #[error("there is no such provider\n  from {url}\n  answered 404")]
     NoProvider {
         /// The list of its versions.
         url: Shown,
-        answer: String,
     },
-    /// A network mirror responded with 404: it does not have the provider, or the URL is wrong.
-    #[error("the mirror has no such provider\n  from {url}\n  answered 404{}", said(.answer))]
-    NotServed { url: Shown, answer: String },
     /// A filesystem mirror does not have the provider.
     #[error("the mirror has no such provider\n  expected packages in {}", printable_path(.path))]
     NotMirrored {
@@ -74,18 +65,16 @@ pub enum Error {
         source: Option<Box<credentials::Error>>,
     },
     /// The source responded with an error status.
-    #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}{}", said(.answer), asked_for(*.retry_after))]
+    #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}", said(.answer))]
     Status {
         what: Document,
         url: Shown,
         status: u16,
         /// The first line of the response body.
         answer: String,
-        /// The server's `Retry-After`.
-        retry_after: Option<Duration>,
     },
     /// The response is not JSON: it has another content type, or none. Servers that do not know JSON send such responses.
-    #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", content_type(.received.as_deref()))]
+    #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", .received.as_deref().map_or("none".to_owned(), printable))]
     ContentType {
         what: Document,
         url: Shown,
@@ -93,29 +82,19 @@ pub enum Error {
         received: Option<String>,
     },
     /// A document that cannot be parsed, has a list longer than the limit, or a duplicate member, which different parsers read differently.
-    #[error("the {what} cannot be understood{}\n  from {url}", misunderstood(.what, .received.as_deref(), .source))]
+    #[error("the {what} cannot be understood\n{}\n  from {url}", .source.facts(&.what.to_string()))]
     Json {
         what: Document,
         url: Shown,
-        /// The content type of the response.
-        received: Option<String>,
         source: json::Error,
     },
-    /// A list of versions with an invalid version. Clients refuse the whole list.
-    #[error("the list of versions has an invalid version\n  from {url}")]
-    Version {
-        url: Shown,
-        /// The invalid value, and what is wrong with it.
-        source: version::Error,
-    },
-    /// A document with an invalid platform.
-    #[error("the {what} has an invalid platform\n  from {url}")]
-    Platform {
-        /// The document with the platform.
+    /// A document with an invalid version, for which clients refuse the whole list, or an invalid platform.
+    #[error("the {what} has an invalid value\n  from {url}")]
+    Invalid {
         what: Document,
         url: Shown,
-        /// The invalid value, and what is wrong with it.
-        source: platform::Error,
+        /// The value, and what is wrong with it.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A document contradicts the request or another document.
     #[error("the {what} has {contradiction}\n  from {url}")]
@@ -124,11 +103,12 @@ pub enum Error {
         url: Shown,
         contradiction: Box<Contradiction>,
     },
-    /// A downloaded package is not a valid zip.
-    #[error("the {what} cannot be used\n  from {url}")]
+    /// A package is not a valid zip.
+    #[error("the package cannot be used\n  from {place}")]
     Archive {
-        what: Document,
-        url: Shown,
+        platform: Platform,
+        /// Its URL or path.
+        place: String,
         source: archive::Error,
     },
     /// A filesystem mirror has the version only unpacked, from which the author's zip cannot be restored.
@@ -137,22 +117,10 @@ pub enum Error {
         /// The directory of a version.
         path: PathBuf,
     },
-    /// A mirror has a symbolic link where clients expect a directory. Clients do not follow it.
-    #[error("a directory of the mirror is a link, and clients follow none there\n  received {}", printable_path(.path))]
-    Linked { path: PathBuf },
     #[error("`{text}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
     MirrorUrl {
         /// The text that was parsed, with secrets removed.
         text: Shown,
-    },
-    /// The provider's host has a port, which the network mirror protocol does not support.
-    #[error("network mirrors cannot serve a host with a port")]
-    MirrorPort,
-    /// A file of a mirror is not a valid zip.
-    #[error("the file {} cannot be used", printable_path(.path))]
-    File {
-        path: PathBuf,
-        source: archive::Error,
     },
     /// A server waits no longer for a list of versions.
     #[error("the origin has not listed its versions within {} seconds", .limit.as_secs())]
@@ -228,38 +196,9 @@ fn said(answer: &str) -> String {
     }
 }
 
-/// What a source says with a 404 that is not an error by itself.
-fn absent(answer: &str) -> String {
-    match answer {
-        "" => String::new(),
-        answer => format!("\n  answered 404{}", said(answer)),
-    }
-}
-
-fn asked_for(retry_after: Option<Duration>) -> String {
-    retry_after
-        .map(|retry_after| format!("\n  asks for a pause of {} s", retry_after.as_secs()))
-        .unwrap_or_default()
-}
-
-/// What is wrong with a document, or its content type, if that explains that the document is no JSON.
-fn misunderstood(what: &Document, received: Option<&str>, error: &json::Error) -> String {
-    match (&error.fault, received) {
-        (Fault::Malformed(_), Some(received)) if is_json(received) => String::new(),
-        (Fault::Malformed(_), received) => {
-            format!("\n  received the content type {}", content_type(received))
-        }
-        _ => format!("\n{}", error.facts(&what.to_string())),
-    }
-}
-
 pub(super) fn is_json(content_type: &str) -> bool {
     let media_type = content_type.split(';').next().unwrap_or_default();
     media_type.trim().eq_ignore_ascii_case("application/json")
-}
-
-fn content_type(received: Option<&str>) -> String {
-    received.map_or_else(|| "none".to_owned(), printable)
 }
 
 /// A field of a document that is not what the request or another document lets expect.
@@ -303,18 +242,31 @@ impl Error {
     /// The platform, if this is a package or the metadata of one.
     pub fn platform(&self) -> Option<&Platform> {
         let what = match self {
+            Self::Archive { platform, .. } => return Some(platform),
             Self::Unauthorized { what, .. }
             | Self::Status { what, .. }
             | Self::ContentType { what, .. }
             | Self::Json { what, .. }
-            | Self::Platform { what, .. }
-            | Self::Contradiction { what, .. }
-            | Self::Archive { what, .. } => what,
+            | Self::Invalid { what, .. }
+            | Self::Contradiction { what, .. } => what,
             _ => return None,
         };
         match what {
             Document::Download(platform) | Document::Package(platform) => Some(platform),
             _ => None,
+        }
+    }
+
+    /// The error for an invalid value of a document.
+    pub(super) fn invalid(
+        what: &Document,
+        url: &Shown,
+        error: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
+        Self::Invalid {
+            what: what.clone(),
+            url: url.clone(),
+            source: Box::new(error),
         }
     }
 
@@ -342,21 +294,18 @@ impl Error {
             Self::Credentials(error) => error.category(),
             Self::NoService { .. }
             | Self::NoProvider { .. }
-            | Self::NotServed { .. }
             | Self::NotMirrored { .. }
             | Self::NoDirectory { .. }
             | Self::NoPlatform { .. } => Category::NotFound,
             Self::Unauthorized { .. } => Category::Unauthorized,
             Self::Status { status: 404, .. } => Category::NotFound,
             Self::Status { .. } | Self::Late { .. } | Self::Busy => Category::Unreachable,
-            Self::ContentType { .. } | Self::Version { .. } | Self::Platform { .. } => {
-                Category::Malformed
-            }
+            Self::ContentType { .. } | Self::Invalid { .. } => Category::Malformed,
             Self::Json { source, .. } => source.category(),
             Self::Contradiction { .. } => Category::Untrusted,
-            Self::Archive { source, .. } | Self::File { source, .. } => source.category(),
+            Self::Archive { source, .. } => source.category(),
             Self::MirrorUrl { .. } => Category::Usage,
-            Self::MirrorPort | Self::Unpacked { .. } | Self::Linked { .. } => Category::Unsupported,
+            Self::Unpacked { .. } => Category::Unsupported,
         }
     }
 }

@@ -60,8 +60,7 @@ impl Access {
             Ok(url) if self.http.is_unnamed(&url) => Ok(None),
             _ => self.credentials.for_origin(host).await,
         };
-        let none = AuthTried::NoToken { host: host.clone() };
-        let auth = RequestAuth::of(token, |found_in| AuthTried::Token { found_in }, none);
+        let auth = RequestAuth::of(token, AuthTried::NoToken(host.clone()));
         self.report_credential(&host.to_string(), &auth);
         auth
     }
@@ -74,8 +73,7 @@ impl Access {
             true => Ok(None),
             false => self.credentials.for_package(url),
         };
-        let none = AuthTried::NoLogin { host: host.clone() };
-        let auth = RequestAuth::of(login, |found_in| AuthTried::Login { found_in }, none);
+        let auth = RequestAuth::of(login, AuthTried::NoLogin(host.clone()));
         if auth.secret.is_some() {
             self.report_credential(&host, &auth);
         }
@@ -83,7 +81,10 @@ impl Access {
     }
 
     fn report_credential(&self, host: &str, auth: &RequestAuth) {
-        let found_in = auth.tried.found_in();
+        let found_in = match &auth.tried {
+            AuthTried::Sent(found_in) => Some(found_in),
+            _ => None,
+        };
         self.credentials.report_use(host, found_in, &self.http);
     }
 
@@ -115,12 +116,11 @@ pub(super) fn successful(
         return Ok(answer);
     }
     let is_refused = status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN;
-    let retry_after = http::retry_after(&answer);
     // Some servers respond with 401 or 403 when they limit the rate of requests.
-    if is_refused && retry_after.is_none() {
-        let redirected = RequestAuth::redirected();
+    if is_refused && http::retry_after(&answer).is_none() {
+        let elsewhere = RequestAuth::none();
         let auth = match answer.is_elsewhere() {
-            true => &redirected,
+            true => &elsewhere,
             false => auth,
         };
         return Err(Error::Unauthorized {
@@ -137,7 +137,6 @@ pub(super) fn successful(
         url,
         status: status.as_u16(),
         answer: reason(&answer),
-        retry_after: retry_after.filter(|retry_after| !retry_after.is_zero()),
     })
 }
 
@@ -156,15 +155,6 @@ pub(super) fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error
 
 /// The most messages of an `errors` member that are read. They become one line, which has to stay readable.
 const MOST_MESSAGES: usize = 10;
-
-/// What a response says beside its 404.
-pub(super) fn absence(answer: &Answer) -> String {
-    let mut said = reason(answer);
-    if said.eq_ignore_ascii_case("not found") {
-        said.clear();
-    }
-    said
-}
 
 /// What a response says about an error, without secrets: the messages of its `errors` member, or its first line. The first line of an HTML
 /// page says nothing about the error.
@@ -191,12 +181,11 @@ pub(super) fn json<T>(
     answer: Answer,
     read: impl FnOnce(Object<'_>) -> Result<T, json::Error>,
 ) -> Result<T, Error> {
-    let (url, received) = (answer.shown(), answer.header(CONTENT_TYPE));
+    let url = answer.shown();
     let read = Object::first(answer.body()).and_then(read);
     read.map_err(|source| Error::Json {
         what: what.clone(),
         url,
-        received,
         source,
     })
 }

@@ -10,11 +10,8 @@
 //! installed and locked by its `h1`, but not mirrored. A mirror has no signatures, so its packages are `unverified` unless a lock file contains
 //! their hashes.
 //!
-//! tfoci finds the same files as clients: it accepts any spelling of a directory or file name that normalizes to the provider's. It follows
-//! a symbolic link only to the mirror itself and to a zip.
+//! tfoci looks in the directory that `providers mirror` writes. Like clients, it accepts other spellings of the names of zips.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
@@ -24,7 +21,6 @@ use crate::archive::{Archive, Limits};
 use crate::blob::File;
 use crate::disk;
 use crate::error::printable_path;
-use crate::event::Warning;
 use crate::platform::{Platform, Platforms};
 use crate::release::{Package, Release, canonical_file_name};
 use crate::trust::PackageName;
@@ -43,8 +39,6 @@ struct Contents {
     packed: Vec<LocalPackage>,
     /// The directories with the content of a zip, in the same order.
     unpacked: Vec<LocalPackage>,
-    /// Symbolic links where clients expect directories.
-    links: Vec<PathBuf>,
 }
 
 /// A zip, or a directory with the content of one.
@@ -75,61 +69,20 @@ impl FilesystemMirror {
 
     /// Finds the packages of a provider, at least one.
     fn find(&self, provider: &ProviderAddr) -> Result<Contents, Error> {
+        let place = self.directory.join(provider.to_string());
         let mut contents = Contents::default();
-        for place in self.places(provider, &mut contents.links)? {
-            contents.read(&place, provider)?;
+        for name in disk::if_exists(disk::names(&place))?.unwrap_or_default() {
+            contents.add(place.join(&name), &name, provider)?;
         }
         // Like clients, use the first of several zips for one platform.
         for packages in [&mut contents.packed, &mut contents.unpacked] {
             packages.sort_by(|a, b| a.key().cmp(&b.key()));
             packages.dedup_by(|a, b| a.key() == b.key());
         }
-        if !contents.packed.is_empty() || !contents.unpacked.is_empty() {
-            return Ok(contents);
+        match contents.packed.is_empty() && contents.unpacked.is_empty() {
+            true => Err(Error::NotMirrored { path: place }),
+            false => Ok(contents),
         }
-        Err(match contents.links.pop() {
-            Some(path) => Error::Linked { path },
-            None => Error::NotMirrored {
-                path: self.directory.join(provider.to_string()),
-            },
-        })
-    }
-
-    /// The directories of a provider, in any spelling. Links to directories are noted.
-    fn places(
-        &self,
-        provider: &ProviderAddr,
-        links: &mut Vec<PathBuf>,
-    ) -> Result<Vec<PathBuf>, Error> {
-        let host = provider.hostname();
-        let is_same = |namespace: &str, name: &str| {
-            ProviderAddr::new(host.clone(), namespace, name).is_ok_and(|other| other == *provider)
-        };
-        let levels: [&dyn Fn(&str) -> bool; 3] = [
-            &|text| Hostname::from_ascii(text).is_ok_and(|other| other == *host),
-            &|text| is_same(text, provider.type_name()),
-            &|text| is_same(provider.namespace(), text),
-        ];
-        let mut places = vec![self.directory.clone()];
-        for is_it in levels {
-            let mut below = Vec::new();
-            for above in places {
-                let names = disk::if_exists(disk::names(&above))?.unwrap_or_default();
-                for path in names
-                    .iter()
-                    .filter(|name| is_it(name))
-                    .map(|name| above.join(name))
-                {
-                    match kind(&path)? {
-                        Some(kind) if kind.is_dir() => below.push(path),
-                        Some(kind) if kind.is_symlink() => links.push(path),
-                        _ => {}
-                    }
-                }
-            }
-            places = below;
-        }
-        Ok(places)
     }
 }
 
@@ -153,77 +106,35 @@ pub fn providers(mirror: &Path) -> Result<Vec<ProviderAddr>, disk::Error> {
     Ok(found)
 }
 
-/// The type of the file at a path, without following a symbolic link.
-fn kind(path: &Path) -> Result<Option<FileType>, disk::Error> {
-    let metadata = path.symlink_metadata();
-    let metadata = metadata.map_err(|source| disk::Error::at("read", path, source));
-    Ok(disk::if_exists(metadata)?.map(|metadata| metadata.file_type()))
-}
-
 impl Contents {
-    /// Adds the packages in a directory.
-    fn read(&mut self, place: &Path, provider: &ProviderAddr) -> Result<(), disk::Error> {
-        for name in disk::names(place)? {
-            let path = place.join(&name);
-            if let Some(PackageName { version, platform }) = package_name(&name, provider) {
-                if !path.is_dir() {
-                    self.packed.push(LocalPackage {
-                        path,
-                        version,
-                        platform,
-                    });
-                }
-            } else if let Ok(version) = name.parse::<SpelledVersion>() {
-                self.read_version(path, &version)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the unpacked packages of a version.
-    fn read_version(&mut self, path: PathBuf, version: &SpelledVersion) -> Result<(), disk::Error> {
-        match kind(&path)? {
-            Some(kind) if kind.is_dir() => {}
-            Some(kind) if kind.is_symlink() => {
-                self.links.push(path);
-                return Ok(());
-            }
-            _ => return Ok(()),
-        }
-        for name in disk::names(&path)? {
-            let path = path.join(&name);
-            if let Ok(platform) = name.parse::<Platform>()
-                && path.is_dir()
-            {
-                self.unpacked.push(LocalPackage {
+    /// Adds a zip, or the unpacked packages of a version.
+    fn add(
+        &mut self,
+        path: PathBuf,
+        name: &str,
+        provider: &ProviderAddr,
+    ) -> Result<(), disk::Error> {
+        if let Some(PackageName { version, platform }) = package_name(name, provider) {
+            if !path.is_dir() {
+                self.packed.push(LocalPackage {
                     path,
-                    version: version.clone(),
+                    version,
                     platform,
                 });
             }
+        } else if let Ok(version) = name.parse::<SpelledVersion>()
+            && path.is_dir()
+        {
+            for name in disk::subdirectories(&path)? {
+                let platform = name.parse().ok();
+                self.unpacked.extend(platform.map(|platform| LocalPackage {
+                    path: path.join(&name),
+                    version: version.clone(),
+                    platform,
+                }));
+            }
         }
         Ok(())
-    }
-
-    /// Warnings about files that are ignored.
-    fn warnings(&self) -> Vec<Warning> {
-        let mut versions: BTreeMap<&Version, BTreeSet<&Platform>> = BTreeMap::new();
-        let is_packed = |other: &LocalPackage| {
-            let mut packed = self.packed.iter();
-            packed.any(|one| one.key() == other.key())
-        };
-        for one in self.unpacked.iter().filter(|one| !is_packed(one)) {
-            versions
-                .entry(one.version.version())
-                .or_default()
-                .insert(&one.platform);
-        }
-        let warning =
-            |(version, platforms): (&Version, BTreeSet<&Platform>)| Warning::OnlyUnpacked {
-                version: version.clone(),
-                platforms: platforms.into_iter().cloned().collect(),
-            };
-        versions.into_iter().map(warning).collect()
     }
 }
 
@@ -241,10 +152,11 @@ pub(crate) fn package_name(name: &str, provider: &ProviderAddr) -> Option<Packag
 }
 
 /// Checks that the file is a valid zip, because a mirror has neither digests nor signatures.
-fn check(path: &Path) -> Result<(), Error> {
-    let opened = Archive::open(disk::open(path)?, &Limits::default());
-    opened.map(drop).map_err(|source| Error::File {
-        path: path.to_owned(),
+fn check(package: &LocalPackage) -> Result<(), Error> {
+    let opened = Archive::open(disk::open(&package.path)?, &Limits::default());
+    opened.map(drop).map_err(|source| Error::Archive {
+        platform: package.platform.clone(),
+        place: printable_path(&package.path),
         source,
     })
 }
@@ -262,7 +174,6 @@ impl FilesystemMirror {
             one.path.pop();
             return Err(Error::Unpacked { path: one.path });
         }
-        let warnings = contents.warnings();
         let mut versions: Vec<AvailableVersion> = Vec::new();
         for LocalPackage {
             version, platform, ..
@@ -280,7 +191,6 @@ impl FilesystemMirror {
         }
         Ok(AvailableVersions {
             versions,
-            warnings,
             ..AvailableVersions::default()
         })
     }
@@ -342,7 +252,7 @@ impl FilesystemMirror {
         });
         let mut packages = Vec::new();
         for one in found {
-            check(&one.path)?;
+            check(&one)?;
             let location = File::measured(one.path).await?;
             packages.push(Package {
                 file_name: canonical_file_name(provider, version.version(), &one.platform),

@@ -16,6 +16,7 @@ use crate::address::ProviderAddr;
 use crate::authentication::Note;
 use crate::digest::Digest;
 use crate::disk;
+use crate::error::{MANY, listed};
 use crate::platform::Platform;
 use crate::release::{Document, Protocols};
 use crate::trust::{Checksums, PackageName, limits};
@@ -191,10 +192,9 @@ impl Folder {
             .map(|file| file.type_name.as_str())
             .collect();
         if !types.contains(type_name) {
-            let found = types.into_iter().map(str::to_owned).collect();
             return Err(Error::OtherType {
                 asked: type_name.to_owned(),
-                found,
+                found: Vec::from_iter(types).join(", "),
             });
         }
         let versions: BTreeSet<&Version> = self
@@ -203,16 +203,18 @@ impl Folder {
             .filter(|file| file.type_name == type_name)
             .map(|file| &file.version)
             .collect();
-        let found = || versions.iter().map(|version| (*version).clone()).collect();
         match version {
             Some(version) if versions.contains(version) => Ok(version.clone()),
-            Some(version) => Err(Error::NoVersion {
-                asked: version.clone(),
-                found: found(),
+            Some(version) => Err(Error::Absent {
+                what: "such version",
+                asked: version.to_string(),
+                found: listed(&versions, MANY),
             }),
             None => match versions.first() {
                 Some(only) if versions.len() == 1 => Ok((*only).clone()),
-                _ => Err(Error::SeveralVersions { found: found() }),
+                _ => Err(Error::SeveralVersions {
+                    found: listed(&versions, MANY),
+                }),
             },
         }
     }
@@ -249,10 +251,10 @@ impl Folder {
 fn only(mut zips: Vec<Zip>, platforms: &[Platform]) -> Result<Vec<Zip>, Error> {
     for platform in platforms {
         if !zips.iter().any(|zip| zip.platform == *platform) {
-            let found = zips.iter().map(|zip| zip.platform.clone()).collect();
-            return Err(Error::NoPlatform {
-                asked: platform.clone(),
-                found,
+            return Err(Error::Absent {
+                what: "zip for this platform",
+                asked: platform.to_string(),
+                found: listed(zips.iter().map(|zip| &zip.platform), MANY),
             });
         }
     }

@@ -25,9 +25,6 @@ impl Hint for Error {
             Self::NoProvider { .. } => {
                 "the same name on another host is another provider; a private one may need a token"
             }
-            Self::NotServed { .. } => {
-                "the URL of a mirror ends where HOSTNAME/NAMESPACE/TYPE begins"
-            }
             Self::NotMirrored { .. } => {
                 "name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it"
             }
@@ -43,31 +40,28 @@ impl Hint for Error {
 impl Hint for AuthTried {
     fn hint(&self) -> Option<String> {
         match self {
-            Self::NoToken { host } => Some(match tokens::variable(host) {
+            Self::NoToken(host) => Some(match tokens::variable(host) {
                 Some(variable) => format!("give it a token with the variable {variable}"),
                 None => format!(
                     "give it a token: `credentials \"{}\"` in the CLI configuration",
                     host.to_unicode()
                 ),
             }),
-            Self::NoLogin { host } => Some(format!(
+            Self::NoLogin(host) => Some(format!(
                 "`machine {}` in .netrc gives it a name and password",
                 printable(host)
             )),
-            Self::Token { .. } | Self::Login { .. } => Some(
+            Self::Sent(_) => Some(
                 "the token or password may have expired, or may not read this provider".to_owned(),
             ),
-            Self::Redirected | Self::Nothing => None,
+            Self::Nothing => None,
         }
     }
 }
 
 impl Hint for SourceAddrError {
     fn hint(&self) -> Option<String> {
-        Some(match self.is_url {
-            true => format!("write `network-mirror:{}`", self.text),
-            false => "stores are copied with `tfoci copy`".to_owned(),
-        })
+        Some("stores are copied with `tfoci copy`".to_owned())
     }
 }
 

@@ -1,10 +1,10 @@
 //! The URLs of packages, and requests to them. Origins sign these URLs for a limited time, which may end while a download runs or waits.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use reqwest::header::{IF_RANGE, RANGE};
+use reqwest::header::RANGE;
 use reqwest::{Method, StatusCode};
 use url::Url;
 
@@ -15,12 +15,7 @@ use crate::digest::Digest;
 use crate::event::Event;
 use crate::hash::PackageHash;
 use crate::http::{self, Answer, Request};
-use crate::jobs::locked;
 use crate::platform::Platform;
-
-/// The most times that a new URL is requested for one package. URLs are valid for minutes, so an origin whose third URL is refused too has
-/// another problem.
-const MOST_RENEWALS: u32 = 2;
 
 /// A package at a URL that may expire, with the metadata that the source provides.
 #[derive(Clone, Debug)]
@@ -61,137 +56,72 @@ impl RemoteMetadata {
     /// Asks for the size of the package: by a request for its first byte, because the URL may be signed for `GET` alone. `None` if the server does
     /// not say it.
     pub(super) async fn ask_size(&self) -> Result<Option<u64>, Error> {
-        let answer = self.ask_for("0-0", None).await?;
+        let answer = self.ask_for("0-0").await?;
         match answer.status() {
             StatusCode::PARTIAL_CONTENT => Ok(answer.range().and_then(|range| range.total)),
             _ => Ok(answer.content_length()),
         }
     }
 
-    /// Requests the package from an offset on, at its latest URL. With an `ETag`, the server sends the rest only if that is
-    /// unchanged. A response other than 206 contains the whole package.
-    pub(super) async fn ask(&self, from: u64, etag: Option<&str>) -> Result<Answer, Error> {
+    /// Requests the package from an offset on. A response other than 206 contains the whole package.
+    pub(super) async fn ask(&self, from: u64) -> Result<Answer, Error> {
         if from == 0 {
-            return self.ask_for("", None).await;
+            return self.ask_for("").await;
         }
-        let url = self.latest_url().into();
+        let url = self.url.clone().into();
         self.access.http.report(Event::Resuming { url, from });
-        self.ask_for(&format!("{from}-"), etag).await
+        self.ask_for(&format!("{from}-")).await
     }
 
-    fn latest_url(&self) -> Url {
-        let latest = self.renewal.as_ref().and_then(Renewal::latest);
-        latest.unwrap_or_else(|| self.url.clone())
-    }
-
-    /// Requests a range of bytes, such as `100-`; all of them if it is empty.
-    async fn ask_for(&self, range: &str, etag: Option<&str>) -> Result<Answer, Error> {
-        let mut url = self.latest_url();
-        loop {
-            let auth = self.access.auth_at(&url);
-            let answer = self.ask_at(&url, &auth, (range, etag)).await?;
-            if is_expired(answer.status())
-                && let Some(renewal) = &self.renewal
-                && let Some(other) = renewal.after(&url).await?
-            {
-                url = other;
-                continue;
-            }
-            if answer.status() == StatusCode::PARTIAL_CONTENT {
-                return Ok(answer);
-            }
-            return fetch::successful(&self.what(), answer, &auth);
+    /// Requests a range of bytes, such as `100-`; all of them if it is empty. If the URL has expired, requests them once more at a new one.
+    async fn ask_for(&self, range: &str) -> Result<Answer, Error> {
+        let (mut answer, mut auth) = self.ask_at(&self.url, range).await?;
+        if is_expired(answer.status())
+            && let Some(Renewal(ask)) = &self.renewal
+            && let Some(url) = ask().await?.filter(|url| *url != self.url)
+        {
+            (answer, auth) = self.ask_at(&url, range).await?;
+        }
+        match answer.status() {
+            StatusCode::PARTIAL_CONTENT => Ok(answer),
+            _ => fetch::successful(&self.what(), answer, &auth),
         }
     }
 
-    async fn ask_at(
-        &self,
-        url: &Url,
-        auth: &RequestAuth,
-        (range, etag): (&str, Option<&str>),
-    ) -> Result<Answer, Error> {
+    async fn ask_at(&self, url: &Url, range: &str) -> Result<(Answer, RequestAuth), Error> {
+        let auth = self.access.auth_at(url);
         let all = || {
             Request::new(Method::GET, url.clone(), &self.named)
                 .authorization(auth.secret.clone(), url)
                 .streaming()
         };
-        let part = || all().header(RANGE, &format!("bytes={range}"));
-        let request = || match (range, etag) {
-            ("", _) => all(),
-            (_, None) => part(),
-            (_, Some(etag)) => part().header(IF_RANGE, etag),
+        let request = || match range {
+            "" => all(),
+            range => all().header(RANGE, &format!("bytes={range}")),
         };
-        let answer = self.access.package(request).await?;
+        let mut answer = self.access.package(request).await?;
         let from = range.split('-').next();
         let is_other = || {
             let received = answer.range();
             received.is_none_or(|received| Some(received.start.to_string().as_str()) != from)
         };
-        match answer.status() {
-            // The server does not support this range: request the whole package.
-            StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE
-                if !range.is_empty() && is_other() =>
-            {
-                // This response holds a permit for a download.
-                drop(answer);
-                self.access.package(all).await
-            }
-            _ => Ok(answer),
+        if let StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE = answer.status()
+            && !range.is_empty()
+            && is_other()
+        {
+            // The server does not support this range: request the whole package. This response holds a permit for a download.
+            drop(answer);
+            answer = self.access.package(all).await?;
         }
+        Ok((answer, auth))
     }
 }
 
 /// Requests the current URL of a package from its origin.
-type RequestUrl = dyn Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync;
-
-/// Requests new URLs for one package. Clones share the responses.
 #[derive(Clone)]
-pub(super) struct Renewal(Arc<Shared>);
-
-struct Shared {
-    ask: Box<RequestUrl>,
-    latest: Mutex<Option<Url>>,
-    /// The number of requests. Locked during a request, so that only one runs at a time.
-    asked: tokio::sync::Mutex<u32>,
-}
-
-impl Renewal {
-    pub(super) fn new(
-        ask: impl Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync + 'static,
-    ) -> Self {
-        Self(Arc::new(Shared {
-            ask: Box::new(ask),
-            latest: Mutex::default(),
-            asked: tokio::sync::Mutex::default(),
-        }))
-    }
-
-    /// The URL from the last response.
-    fn latest(&self) -> Option<Url> {
-        locked(&self.0.latest).clone()
-    }
-
-    /// Returns a URL other than the expired one; `None` if there is none, or the limit is reached.
-    ///
-    /// # Errors
-    /// The request failed, or the origin now has a package with another digest.
-    async fn after(&self, expired: &Url) -> Result<Option<Url>, Error> {
-        let mut asked = self.0.asked.lock().await;
-        let known = self.latest().filter(|latest| latest != expired);
-        if known.is_some() {
-            return Ok(known);
-        }
-        if *asked == MOST_RENEWALS {
-            return Ok(None);
-        }
-        *asked += 1;
-        let answer = (self.0.ask)().await?;
-        let other = answer.filter(|url| url != expired);
-        let mut latest = locked(&self.0.latest);
-        *latest = other.clone().or(latest.take());
-        Ok(other)
-    }
-}
+pub(super) struct Renewal(
+    pub(super) Arc<dyn Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync>,
+);
 
 impl fmt::Debug for Renewal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -27,7 +27,6 @@ use network_mirror::NetworkMirror;
 use origin::Origin;
 
 mod auth;
-mod download;
 mod error;
 mod fetch;
 pub mod filesystem_mirror;
@@ -187,10 +186,7 @@ impl FromStr for SourceAddr {
             Some(("filesystem-mirror", directory)) if !directory.is_empty() => {
                 Ok(Self::FilesystemMirror(directory.into()))
             }
-            _ => Err(SourceAddrError {
-                is_url: text.starts_with("https://"),
-                text: text.into(),
-            }),
+            _ => Err(SourceAddrError { text: text.into() }),
         }
     }
 }
@@ -201,8 +197,6 @@ impl FromStr for SourceAddr {
 pub struct SourceAddrError {
     /// The text that was parsed, with secrets removed.
     pub text: Shown,
-    /// Whether it is the URL of a network mirror, without the word before it.
-    pub is_url: bool,
 }
 
 /// The versions of a provider in a source.

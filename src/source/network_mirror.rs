@@ -13,7 +13,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::header::ACCEPT;
-use reqwest::{Method, StatusCode};
+use reqwest::Method;
 use tokio::sync::OnceCell;
 use url::Url;
 
@@ -95,39 +95,14 @@ impl NetworkMirror {
         auth.get_or_init(find).await
     }
 
-    /// Returns a successful response, or the error for its status.
-    async fn successful(&self, what: &Document, answer: Answer) -> Result<Answer, Error> {
-        fetch::successful(what, answer, self.auth().await)
-    }
-
-    /// Requests a document about a provider from the path that clients use. On 404 it tries the path that `providers mirror` writes, which
-    /// has the host in Unicode
-    /// ([clients: the command `providers mirror`](crate::clients#the-command-providers-mirror)).
-    async fn ask(&self, provider: &ProviderAddr, file: &str) -> Result<Answer, Error> {
-        let (host, shown) = (
-            provider.hostname().as_ascii(),
-            provider.hostname().to_unicode(),
-        );
-        if provider.hostname().has_port() {
-            return Err(Error::MirrorPort);
-        }
-        let answer = self.ask_below(host, provider, file).await?;
-        if answer.status() != StatusCode::NOT_FOUND || shown == host {
-            return Ok(answer);
-        }
-        let other = self.ask_below(&shown, provider, file).await?;
-        Ok(match other.status() {
-            StatusCode::NOT_FOUND => answer,
-            _ => other,
-        })
-    }
-
-    async fn ask_below(
+    /// Requests a document about a provider, which is JSON.
+    async fn document(
         &self,
-        host: &str,
+        what: &Document,
         provider: &ProviderAddr,
         file: &str,
     ) -> Result<Answer, Error> {
+        let host = provider.hostname().as_ascii();
         let Inner { access, base, .. } = &*self.0;
         let mut url = base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -143,7 +118,8 @@ impl NetworkMirror {
                 .redirects(MOST_REDIRECTS)
                 .whole(LARGEST_JSON)
         };
-        access.document(request).await
+        let answer = access.document(request).await?;
+        fetch::json_only(what, fetch::successful(what, answer, auth)?)
     }
 
     /// The packages of a version, whether the mirror has the author's documents, and the URL against which their URLs are resolved, also for a message.
@@ -154,17 +130,14 @@ impl NetworkMirror {
     ) -> Result<(BTreeMap<Platform, Archive>, bool, Url, Shown), Error> {
         let file = format!("{}.json", version.version());
         let what = Document::Archives;
-        let answer = self.ask(provider, &file).await?;
-        let answer = fetch::json_only(&what, self.successful(&what, answer).await?)?;
+        let answer = self.document(&what, provider, &file).await?;
         let (url, shown) = (answer.url().clone(), answer.shown());
         let said = fetch::json(&what, answer, Archives::read)?;
         let mut archives = BTreeMap::new();
         for (platform, archive) in said.archives {
-            let platform = platform.parse().map_err(|source| Error::Platform {
-                what: what.clone(),
-                url: shown.clone(),
-                source,
-            })?;
+            let platform = platform
+                .parse()
+                .map_err(|error| Error::invalid(&what, &shown, error))?;
             archives.extend(archive.map(|archive| (platform, archive)));
         }
         Ok((archives, said.signed, url, shown))
@@ -174,8 +147,7 @@ impl NetworkMirror {
     async fn add_documents<L>(&self, release: &mut Release<L>) -> Result<(), Error> {
         let file = format!("{}/signed.json", release.version);
         let what = Document::Signature;
-        let answer = self.ask(&release.provider, &file).await?;
-        let answer = fetch::json_only(&what, self.successful(&what, answer).await?)?;
+        let answer = self.document(&what, &release.provider, &file).await?;
         let url = answer.shown();
         let signed = fetch::json(&what, answer, SignedDocuments::read)?;
         let decoded = |name: &'static str, text: &str| {
@@ -253,14 +225,12 @@ impl NetworkMirror {
         provider: &ProviderAddr,
     ) -> Result<AvailableVersions, Error> {
         let what = Document::Versions;
-        let answer = self.ask(provider, "index.json").await?;
-        if answer.status() == StatusCode::NOT_FOUND {
-            return Err(Error::NotServed {
-                url: answer.shown(),
-                answer: fetch::absence(&answer),
-            });
-        }
-        let answer = fetch::json_only(&what, self.successful(&what, answer).await?)?;
+        let answer = match self.document(&what, provider, "index.json").await {
+            Err(Error::Status {
+                status: 404, url, ..
+            }) => return Err(Error::NoProvider { url }),
+            answer => answer?,
+        };
         let listed = fetch::json(&what, answer, VersionIndex::read)?;
         // Like clients, skip invalid versions.
         let versions = listed.versions.keys();

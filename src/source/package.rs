@@ -6,19 +6,20 @@
 //! number of these files is limited over all versions of all providers. If a version has more such packages than the limit, the others are
 //! downloaded twice.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
-use super::download::PackageDownload;
 use super::error::{Contradiction, Error};
 use super::location::RemoteMetadata;
 use super::source_package::{PackageBytes, SourcePackage};
-use crate::archive::{self, Archive, Limits, Members as _};
-use crate::digest::Digest;
-use crate::disk::temp_file::{Permit, TempFile};
+use crate::archive::{self, Archive, Limits};
+use crate::digest::{Digest, Hasher};
+use crate::disk::temp_file::{Permit, TempFile, TempFileWriter};
 use crate::error::{FEW, listed, printable};
 use crate::hash::PackageHash;
+use crate::http::{Retry, Shown, Transient};
 use crate::jobs;
 use crate::release::{Expected, Release};
 use crate::trust::Verified;
@@ -113,7 +114,7 @@ impl RemoteMetadata {
         if let Some(package) = self.remote() {
             return Ok(package);
         }
-        let (file, found) = PackageDownload::new(&self)?.run().await?;
+        let (file, found) = self.download().await?;
         if self.digest.is_none() {
             self.check(&file, &found.digest, &permit).await?;
         }
@@ -135,6 +136,41 @@ impl RemoteMetadata {
         })
     }
 
+    /// Downloads the package into a temporary file. After a lost connection it begins anew: nothing tells whether the rest would belong to the
+    /// same package.
+    async fn download(&self) -> Result<(TempFile, Expected), Error> {
+        let mut retry = Retry::new(self.access.request_limits.packages);
+        loop {
+            let error = match self.attempt().await {
+                Err(error) if error.is_transient() => error,
+                ended => return ended,
+            };
+            let failure = Transient::because(error.summary());
+            if !retry.wait(&self.access.http, self.url.clone(), failure).await {
+                return Err(error);
+            }
+        }
+    }
+
+    async fn attempt(&self) -> Result<(TempFile, Expected), Error> {
+        let mut answer = self.ask(0).await?;
+        if answer.content_length() > Some(self.largest()) {
+            return Err(self.too_large());
+        }
+        let (mut file, mut hasher, mut size) = (TempFileWriter::new()?, Hasher::new(), 0);
+        let mut chunks = pin!(answer.chunks());
+        while let Some(chunk) = chunks.try_next().await? {
+            size += chunk.len() as u64;
+            if size > self.largest() {
+                return Err(self.too_large());
+            }
+            hasher.update(&chunk);
+            file.write(&chunk)?;
+        }
+        let digest = hasher.finish();
+        Ok((file.finish(), Expected { digest, size }))
+    }
+
     /// Checks the downloaded package against the hashes.
     async fn check(
         &self,
@@ -148,8 +184,8 @@ impl RemoteMetadata {
             return Ok(());
         }
         let h1 = h1(file, permit).await.map_err(|source| Error::Archive {
-            what: self.what(),
-            url: self.url.clone().into(),
+            platform: self.platform.clone(),
+            place: Shown::from(self.url.clone()).to_string(),
             source,
         })?;
         if hashes.contains(&h1) {
@@ -161,27 +197,13 @@ impl RemoteMetadata {
     }
 }
 
-/// Computes the `h1` of a zip on a separate thread, which stops when the result is no longer needed.
+/// Computes the `h1` of a zip on a separate thread.
 async fn h1(file: &TempFile, permit: &Arc<Permit>) -> Result<PackageHash, archive::Error> {
     let (reader, permit) = (file.reader(0), Arc::clone(permit));
-    let wanted = Arc::new(());
-    let is_wanted = Arc::downgrade(&wanted);
-    let inflating = jobs::in_thread(move || {
+    let hashing = jobs::in_thread(move || {
         // Hold the permit while the file is open.
         let _permit = permit;
-        let mut archive = Archive::open(reader, &Limits::default())?;
-        let mut members = archive.members();
-        while members.next_entry()?.is_some() {
-            while members.chunk()?.is_some() {
-                if is_wanted.strong_count() == 0 {
-                    return Err(std::io::Error::other("given up").into());
-                }
-            }
-        }
-        let (_, hashes) = members.finish()?;
-        Ok(hashes.zip)
+        Archive::open(reader, &Limits::default())?.hashes()
     });
-    let inflated = inflating.await;
-    drop(wanted);
-    inflated
+    Ok(hashing.await?.zip)
 }

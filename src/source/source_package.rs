@@ -75,7 +75,7 @@ impl BlobSource for SourcePackage {
     async fn open(&self, from: u64) -> blob::Opened<Error> {
         match &self.bytes {
             PackageBytes::Remote(metadata) => {
-                let answer = metadata.ask(from, None).await.map_err(failed)?;
+                let answer = metadata.ask(from).await.map_err(failed)?;
                 blob::received(answer, from, Some(self.expected.size))
             }
             PackageBytes::File(file) => Ok(Body::of_file(disk::Blocks::open(&file.path, from)?)),

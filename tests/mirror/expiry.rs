@@ -46,8 +46,8 @@ fn a_download_is_resumed_at_a_fresh_url() {
 }
 
 #[test]
-fn a_fresh_url_is_requested_at_most_twice() {
-    for (refusals, code, requests) in [(2, 0, 3), (3, 1, 3)] {
+fn a_fresh_url_is_requested_once() {
+    for (refusals, code, requests) in [(1, 0, 2), (2, 1, 2)] {
         let scene = OriginScene::new(origin(refusals, 403));
         names_others(&scene.origin);
         scene.demo("").ends(code);

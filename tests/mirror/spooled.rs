@@ -3,7 +3,7 @@
 use super::origin_scene::{ARRIVED, OriginScene, Told, spoiled, told};
 use super::{LINUX, demo};
 use crate::support::origin::{Fault, Provider, Seen, Setup, asks, lie};
-use crate::support::server::answer::{Answer, End};
+use crate::support::server::answer::End;
 
 /// Temporary files: their number and their removal.
 #[cfg(target_os = "linux")]
@@ -42,32 +42,14 @@ fn survives(fault: Fault) -> Vec<Option<String>> {
 }
 
 #[test]
-fn a_cut_package_of_a_mirror_is_resumed_at_its_offset() {
-    let rest = || [Some("bytes=100-".to_owned())];
-    assert_eq!(survives(Fault::cut_body(100)), rest());
+fn a_cut_package_of_a_mirror_is_downloaded_again_from_its_beginning() {
+    assert_eq!(survives(Fault::cut_body(100)), [None]);
     let chunked = Fault::alter(|answer| {
         answer.sized = false;
         answer.end = End::Cut(100);
     });
-    assert_eq!(survives(chunked), rest());
+    assert_eq!(survives(chunked), [None]);
     assert_eq!(survives(Fault::Reset), [None]);
-}
-
-#[test]
-fn a_package_without_a_strong_etag_is_downloaded_again_from_its_beginning() {
-    let cut = |change: fn(&mut Answer)| {
-        Fault::alter(move |answer| {
-            change(answer);
-            answer.end = End::Cut(100);
-        })
-    };
-    // Without an ETag, a change of the package cannot be detected.
-    assert_eq!(survives(cut(|answer| answer.remove("etag"))), [None]);
-    let weak = cut(|answer| answer.set("etag", "W/\"1\""));
-    assert_eq!(survives(weak), [None]);
-    // With one, its server can.
-    let other = cut(|answer| answer.set("etag", "\"other\""));
-    assert_eq!(survives(other), [Some("bytes=100-".to_owned())]);
 }
 
 #[test]
@@ -82,14 +64,13 @@ fn a_download_without_progress_fails() {
 }
 
 #[test]
-fn a_cut_package_of_an_origin_is_resumed() {
+fn a_cut_package_of_an_origin_is_downloaded_again() {
     let scene = OriginScene::of([demo()]);
     scene
         .origin
         .always(asks("download"), lie::lacks("packages"));
-    // No answer states the length either. A package with a known digest needs no ETag to be resumed.
+    // No answer states the length either.
     let cut = Fault::alter(|answer| {
-        answer.remove("etag");
         answer.sized = false;
         answer.end = End::Cut(100);
     });
@@ -99,7 +80,7 @@ fn a_cut_package_of_an_origin_is_resumed() {
     assert_eq!(scene.installs(), ARRIVED);
     let seen = scene.origin.seen();
     assert_eq!(scene.origin.count(asks("package")), 3);
-    assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
+    assert_eq!(seen.last().unwrap().header("range"), None);
 }
 
 #[test]

@@ -2,11 +2,10 @@
 
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, MANY, listed, printable};
+use crate::error::{Category, printable};
 use crate::json;
 use crate::platform::Platform;
 use crate::trust;
-use crate::version::Version;
 
 /// A release folder that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -21,23 +20,24 @@ pub enum Error {
     )]
     NoZip,
     /// The folder has releases of other provider types only.
-    #[error("the folder has no release of this type\n  expected {asked}\n  has {}", .found.join(", "))]
+    #[error("the folder has no release of this type\n  expected {asked}\n  has {found}")]
     OtherType {
         /// The requested type.
         asked: String,
         /// The types in the folder.
-        found: Vec<String>,
+        found: String,
     },
-    /// The folder does not have the requested version.
-    #[error("the folder has no such version\n  expected {asked}\n  has {}", listed(.found, MANY))]
-    NoVersion {
-        asked: Version,
-        /// Those that the folder has.
-        found: Vec<Version>,
+    /// The folder does not have the requested version, or no zip for the requested platform.
+    #[error("the folder has no {what}\n  expected {asked}\n  has {found}")]
+    Absent {
+        what: &'static str,
+        asked: String,
+        /// What the folder has.
+        found: String,
     },
     /// The folder has several versions and none was requested.
-    #[error("the folder has several versions\n  has {}", listed(.found, MANY))]
-    SeveralVersions { found: Vec<Version> },
+    #[error("the folder has several versions\n  has {found}")]
+    SeveralVersions { found: String },
     /// There is no checksum document.
     #[error("the checksum document is missing\n  expected {}", printable(.name))]
     NoChecksums {
@@ -53,13 +53,6 @@ pub enum Error {
     /// The checksum document lists a zip that is not in the folder.
     #[error("a zip of the checksum document is missing\n  expected {}", printable(.name))]
     ListedZipMissing { name: String },
-    /// The folder has no zip for the requested platform.
-    #[error("the folder has no zip for this platform\n  expected {asked}\n  has {}", listed(.found, MANY))]
-    NoPlatform {
-        asked: Platform,
-        /// Those that the folder has.
-        found: Vec<Platform>,
-    },
     #[error("two zips claim the platform {platform}\n  {}\n  {}", printable(&.names.0), printable(&.names.1))]
     SamePlatform {
         platform: Platform,
@@ -94,11 +87,10 @@ impl Error {
             Self::ProviderManifestAltered { .. } => Category::Untrusted,
             Self::ProviderManifest { source, .. } => source.category(),
             Self::SamePlatform { .. } | Self::ArmouredSignature { .. } => Category::Malformed,
-            Self::NoVersion { .. }
+            Self::Absent { .. }
             | Self::NoChecksums { .. }
             | Self::NoZip
-            | Self::ListedZipMissing { .. }
-            | Self::NoPlatform { .. } => Category::NotFound,
+            | Self::ListedZipMissing { .. } => Category::NotFound,
         }
     }
 }

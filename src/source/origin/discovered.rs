@@ -47,7 +47,6 @@ impl Origin {
                     return Err(Error::Json {
                         what: Document::Checksums,
                         url: url.clone().into(),
-                        received: None,
                         source: json::Error::too_many("packages", MOST_PLATFORMS),
                     });
                 }

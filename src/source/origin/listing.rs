@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::error::Error;
+use super::super::error::{Document, Error};
 use super::super::{AvailableVersion, AvailableVersions};
 use crate::address::ProviderAddr;
 use crate::error::printable;
@@ -30,10 +30,9 @@ pub(super) fn available_versions(
             platforms,
             protocols: _,
         } = listed;
-        let version: SpelledVersion = version.parse().map_err(|source| Error::Version {
-            url: url.clone(),
-            source,
-        })?;
+        let version: SpelledVersion = version
+            .parse()
+            .map_err(|error| Error::invalid(&Document::Versions, url, error))?;
         let available = versions
             .entry(version.version().clone())
             .or_insert_with(|| AvailableVersion {

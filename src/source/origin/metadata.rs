@@ -127,51 +127,34 @@ impl Metadata {
     }
 }
 
-/// Reads `packages`: every platform, and the size of the requested one. If the list is present, it must contain the requested platform with
-/// its hash.
+/// Reads `packages`: every platform, and the size of the requested one, if it is told. If the list is present, it must contain the requested
+/// platform with its hash.
 fn packages(
     said: &DownloadMetadata,
     digest: Digest,
     asked: &MetadataRequest<'_>,
 ) -> Result<(Vec<Platform>, Option<u64>), Error> {
+    let what = Document::Download(asked.platform.clone());
     let mut platforms = Vec::new();
     for name in said.packages.keys() {
-        platforms.push(name.parse().map_err(|source| Error::Platform {
-            what: Document::Download(asked.platform.clone()),
-            url: asked.shown.clone(),
-            source,
-        })?);
+        let platform = name.parse();
+        platforms.push(platform.map_err(|error| Error::invalid(&what, &asked.shown, error))?);
     }
     if platforms.is_empty() {
         return Ok((platforms, None));
     }
-    let name = asked.platform.to_string();
-    let Some(ListedPackage {
-        hashes,
-        package_size,
-    }) = said.packages.get(&name)
-    else {
-        let others = listed(said.packages.keys(), FEW);
-        let other = Contradiction::new("list of packages", asked.platform, &others);
-        return Err(asked.contradicts(other));
-    };
-    let zips: Vec<&str> = hashes
-        .iter()
-        .filter_map(|hash| hash.strip_prefix("zh:"))
-        .collect();
+    let listed_package = said.packages.get(&asked.platform.to_string());
+    let hashes = listed_package.map_or(&[][..], |package| &package.hashes);
+    let mut zips = hashes.iter().filter_map(|hash| hash.strip_prefix("zh:"));
     let expected = digest.hex();
-    if zips.is_empty() || zips.iter().any(|zip| *zip != expected) {
+    let first = zips.next();
+    if first != Some(&expected) || zips.any(|zip| zip != expected) {
         let others = listed(hashes, FEW);
         let other = Contradiction::new("hash of the package", expected, &others);
         return Err(asked.contradicts(other));
     }
-    if *package_size == 0 || i64::try_from(*package_size).is_err() {
-        // Descriptors have signed sizes.
-        let range = format!("1 to {}", i64::MAX);
-        let other = Contradiction::new("package size", range, &package_size.to_string());
-        return Err(asked.contradicts(other));
-    }
-    Ok((platforms, Some(*package_size)))
+    let size = listed_package.map(|package| package.package_size);
+    Ok((platforms, size.filter(|size| *size > 0)))
 }
 
 /// The `h1` of all packages. Values that match no package are left out.

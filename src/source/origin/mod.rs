@@ -149,8 +149,9 @@ impl Origin {
     ) -> Vec<Package<SourcePackage>> {
         let packages = found.into_iter().map(|metadata| {
             let (platform, digest) = (metadata.platform.clone(), metadata.digest);
-            let asked = Arc::new((self.clone(), provider.clone(), version.clone(), platform));
-            metadata.package(Renewal::new(move || {
+            let (origin, provider, version) = (self.clone(), provider.clone(), version.clone());
+            let asked = Arc::new((origin, provider, version, platform));
+            metadata.package(Renewal(Arc::new(move || {
                 let asked = Arc::clone(&asked);
                 async move {
                     let (origin, provider, version, platform) = &*asked;
@@ -158,7 +159,7 @@ impl Origin {
                     now.map(|metadata| metadata.place_of(digest)).transpose()
                 }
                 .boxed()
-            }))
+            })))
         });
         packages.collect()
     }
@@ -183,23 +184,17 @@ impl Origin {
         let mut absent = BTreeSet::new();
         while let Some(answer) = answers.try_next().await? {
             match answer {
-                Ok(metadata) => known.push(metadata),
+                Ok(mut metadata) => {
+                    // All responses for a version repeat the keys.
+                    if !known.is_empty() {
+                        metadata.keys = Vec::new();
+                    }
+                    known.push(metadata);
+                }
                 Err(platform) => drop(absent.insert(platform)),
             }
-            keep_keys_once(&mut known);
         }
         Ok((known, absent))
-    }
-}
-
-/// Keeps the keys of the first platform only, because all responses for a version repeat them.
-fn keep_keys_once(found: &mut [Metadata]) {
-    let first = found.iter().map(|metadata| &metadata.platform).min();
-    let first = first.cloned();
-    for metadata in found {
-        if Some(&metadata.platform) != first.as_ref() {
-            metadata.keys = Vec::new();
-        }
     }
 }
 
@@ -215,7 +210,6 @@ impl Origin {
         if answer.status() == StatusCode::NOT_FOUND {
             return Err(Error::NoProvider {
                 url: answer.shown(),
-                answer: fetch::absence(&answer),
             });
         }
         let what = Document::Versions;
@@ -247,6 +241,8 @@ impl Origin {
         };
         let every = self.metadata_of_all(found, provider, version, others);
         let (mut found, absent) = every.await?;
+        let keys = found.iter_mut().flat_map(|one| std::mem::take(&mut one.keys));
+        let keys: Vec<_> = keys.collect();
         found.sort_by(|a, b| a.platform.cmp(&b.platform));
         let Some(first) = found.first() else {
             return Ok(ReleaseAnswer {
@@ -271,8 +267,7 @@ impl Origin {
         };
         let signature = document(Document::Signature, &first.signature, limits::SIGNATURE);
         let (checksums, signature) = futures_util::future::try_join(checksums, signature).await?;
-        let (protocols, keys) = (first.protocols.clone(), first.keys.clone());
-        let reported = first.reported.clone();
+        let (protocols, reported) = (first.protocols.clone(), first.reported.clone());
         let unverified = (!first.is_verified).then_some(Note::UnverifiedTransport);
         let release = Release {
             provider: provider.clone(),

@@ -1,6 +1,7 @@
 //! The provider registry of a host, and service discovery, which finds it
 //! ([clients: service discovery](crate::clients#service-discovery)).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use reqwest::header::ACCEPT;
@@ -76,9 +77,7 @@ impl Service {
         let Some(services) = configured else {
             return Self::discover(access, host, auth, named, document).await;
         };
-        let service = services.get(SERVICE);
-        let service = service.ok_or_else(|| no_service(host, true, String::new()))?;
-        let base = place(&document, document.clone().into(), Ok(service))?;
+        let base = service(&services, host, &document, document.clone().into())?;
         let mut access = access.clone();
         // For this provider registry alone: a client of a server may name the same host as a provider's.
         access.http = access.http.naming(&base);
@@ -107,21 +106,18 @@ impl Service {
         };
         let answer = access.document(request).await?;
         if answer.status() == StatusCode::NOT_FOUND {
-            return Err(no_service(host, false, fetch::absence(&answer)));
+            return Err(no_service(host));
         }
         let what = Document::Discovery;
         let answer = fetch::json_only(&what, fetch::successful(&what, answer, &auth)?)?;
         let (is_verified, is_own) = (answer.is_verified(), !answer.is_elsewhere());
         let (final_url, shown) = (answer.url().clone(), answer.shown());
         let services = fetch::json(&what, answer, services)?;
-        let service = services.get(SERVICE);
-        let service = service.ok_or_else(|| no_service(host, false, String::new()))?;
-        let service = service.as_deref().map_err(String::as_str);
-        let base = place(&final_url, shown, service)?;
+        let base = service(&services, host, &final_url, shown)?;
         // Send the token to another host only if the host's own discovery document names that host.
         let auth = match is_own || base.origin() == named.origin() {
             true => auth,
-            false => RequestAuth::redirected(),
+            false => RequestAuth::none(),
         };
         Ok(Self {
             access: access.clone(),
@@ -133,22 +129,20 @@ impl Service {
     }
 }
 
-/// The error for services without a provider registry of the known protocol version.
-fn no_service(host: &Hostname, configured: bool, answer: String) -> Error {
-    let host = host.clone();
-    Error::NoService {
-        host,
-        configured,
-        answer,
-    }
+fn no_service(host: &Hostname) -> Error {
+    Error::NoService { host: host.clone() }
 }
 
-/// Resolves the URL of a service against the URL of the document, which errors show in the given form. `Err` is JSON that is not text, for the
-/// message.
-fn place(document: &Url, shown: Shown, service: Result<&str, &str>) -> Result<Url, Error> {
-    let url = service.ok().and_then(|text| join(document, text));
-    url.ok_or_else(|| {
-        let received = service.map_or_else(str::to_owned, |text| Shown::from(text).to_string());
+/// The URL of the provider registry among services. It may be relative to the URL of their document, which errors show in the given form.
+fn service(
+    services: &BTreeMap<String, String>,
+    host: &Hostname,
+    document: &Url,
+    shown: Shown,
+) -> Result<Url, Error> {
+    let text = services.get(SERVICE).ok_or_else(|| no_service(host))?;
+    join(document, text).ok_or_else(|| {
+        let received = Shown::from(&**text).to_string();
         Contradiction::new(SERVICE, "a URL without a user's name", &received)
             .of(Document::Discovery, shown)
     })

@@ -22,25 +22,3 @@ fn the_mirror_and_its_zips_may_be_links() {
         assert_eq!(scene.installs(), BOTH_ARRIVED);
     }
 }
-
-#[test]
-fn directories_of_a_mirror_that_are_links_are_refused() {
-    for place in ["example.com", "example.com/acme", ADDRESS] {
-        let scene = OriginScene::new(two());
-        packed(&scene);
-        linked(&scene, &format!("mirror/{place}"));
-        let says = format!("error example.com/acme/demo received mirror/{place}");
-        from(&scene, ADDRESS, ALLOW).says(1, &says);
-        assert!(scene.installs().is_empty());
-    }
-}
-
-#[test]
-fn a_link_beside_a_directory_does_not_hide_it() {
-    let scene = OriginScene::new(two());
-    packed(&scene);
-    let unpacked = format!("mirror/{ADDRESS}/2.0.0");
-    symlink("..", scene.path(unpacked)).unwrap();
-    from(&scene, ADDRESS, ALLOW).tells(COPIED);
-    assert_eq!(scene.installs(), BOTH_ARRIVED);
-}

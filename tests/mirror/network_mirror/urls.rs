@@ -1,7 +1,7 @@
 use super::{ADDRESS, ALLOW, arrives, from};
-use crate::mirror::origin_scene::{ARRIVED, OriginScene, Told, told};
+use crate::mirror::origin_scene::OriginScene;
 use crate::mirror::{LINUX, demo};
-use crate::support::origin::{Door, Fault, Origin, Provider, Seen, asks, at};
+use crate::support::origin::{Door, Fault, Origin, Provider, asks, at};
 
 /// The name of the document or package that requests of this kind are for.
 fn place(origin: &Origin, sort: &str) -> String {
@@ -80,50 +80,4 @@ fn build_metadata_is_requested_with_its_plus_sign() {
     let files = ["index.json", "1.0.0+ent.json", zip, zip];
     let expected = files.map(|file| format!("/mirror/example.com/acme/demo/{file}"));
     assert_eq!(targets, expected);
-}
-
-/// Requests below one spelling of a host.
-fn below(host: &'static str) -> impl Fn(&Seen) -> bool + Send {
-    move |seen| seen.target.starts_with(&format!("/mirror/{host}/"))
-}
-
-const PUNYCODE: &str = "xn--bcher-kva.example";
-const UNICODE: &str = "b%C3%BCcher.example";
-
-fn from_books(scene: &OriginScene) -> Told {
-    let url = scene.origin.mirror_url();
-    let from = format!("--from network-mirror:{url} --allow-unsigned */*/*");
-    scene.mirror(&format!("bücher.example/acme/demo {from}"))
-}
-
-#[test]
-fn hosts_are_requested_in_both_spellings_of_clients() {
-    let scene = OriginScene::of([demo()]);
-    from_books(&scene)
-        .tells("Copied bücher.example/acme/demo 1.0.0 1 406 unverified Mirrored 1 1 406 [TIME]")
-        .gives("xn--bcher-kva.example/acme/demo:1.0.0");
-    assert_eq!(scene.installs(), ARRIVED);
-    assert_eq!(scene.origin.count(below(UNICODE)), 0);
-
-    let scene = OriginScene::of([demo()]);
-    scene.origin.always(below(PUNYCODE), Fault::status(404));
-    from_books(&scene).gives("xn--bcher-kva.example/acme/demo:1.0.0");
-    assert_eq!(scene.installs(), ARRIVED);
-    let both = |seen: &Seen| asks("package")(seen) && below(PUNYCODE)(seen);
-    assert_eq!(scene.origin.count(both), 0);
-}
-
-#[test]
-fn a_host_with_two_spellings_is_reported_as_clients_request_it() {
-    for (sort, about, file) in [
-        ("mirror-index", "", "index.json"),
-        ("mirror-version", " 1.0.0", "1.0.0.json"),
-    ] {
-        let scene = told(sort, Fault::status(404));
-        let about =
-            format!("bücher.example/acme/demo{about} network-mirror:https://[ORIGIN]/mirror/");
-        let url = format!("https://[ORIGIN]/mirror/{PUNYCODE}/acme/demo/{file}");
-        from_books(&scene).says(1, &format!("error {about} {url} 404"));
-        assert_eq!(scene.origin.count(below(UNICODE)), 1, "{sort}");
-    }
 }
