@@ -91,11 +91,7 @@ impl Hasher {
 
 /// Lower-case hex of these bytes.
 pub(crate) fn to_hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|b| [b >> 4, b & 15])
-        .filter_map(|n| char::from_digit(u32::from(n), 16))
-        .collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Decodes lower-case hex of exactly `N` bytes.

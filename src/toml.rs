@@ -114,15 +114,15 @@ mod tests {
         let cases = [
             (
                 "[[provider]]\nkeys = \"x\"\n",
-                "line 2, column 8: expected a list, received a text\n  |\n2 | keys = \"x\"\n  |        ^^^",
+                "line 2, column 8: expected a list\n  |\n2 | keys = \"x\"\n  |        ^^^",
             ),
             (
                 "\n[provider]\nkeys = []\n",
-                "line 2, column 1: expected a list, received a table\n  |\n2 | [provider]\n  | ^^^^^^^^^^",
+                "line 2, column 1: expected a list\n  |\n2 | [provider]\n  | ^^^^^^^^^^",
             ),
             (
                 "[[provider]]\nkeys = [\n  'a',\n  1 ]\n",
-                "line 4, column 3: expected a text, received the number 1\n  |\n4 |   1 ]\n  |   ^",
+                "line 4, column 3: expected a text\n  |\n4 |   1 ]\n  |   ^",
             ),
             (
                 "[[provider]]\n",

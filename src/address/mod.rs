@@ -109,15 +109,10 @@ impl ProviderAddr {
     pub fn predecessor(&self) -> Option<Self> {
         let is_successor =
             self.hostname == Hostname::default_origin() && self.namespace == TAKEN_OVER;
-        is_successor.then(|| self.at(Hostname::predecessor_origin()))
-    }
-
-    /// The provider of this namespace and type at another host.
-    pub fn at(&self, hostname: Hostname) -> Self {
-        Self {
-            hostname,
+        is_successor.then(|| Self {
+            hostname: Hostname::predecessor_origin(),
             ..self.clone()
-        }
+        })
     }
 
     /// The host of the provider registry that publishes the provider.

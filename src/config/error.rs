@@ -8,14 +8,11 @@ use crate::syntax::{self, SyntaxError};
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
-    /// Larger than any real configuration.
-    #[error("more than {limit} bytes")]
-    Large { limit: usize },
     /// Neither HCL nor JSON, or a block or argument of another shape.
     #[error(transparent)]
     Syntax(SyntaxError),
-    /// More than one block where there may be one: of a kind, or for a registry.
-    #[error("more than one {block}")]
+    /// More than one block where there may be one.
+    #[error("more than one `{block}` block")]
     Several { block: String },
     /// A label that is neither a registry nor a part of one.
     #[error("`{}` is not a registry, or a part of one\n  expected DOMAIN or DOMAIN/PATH", printable(.text))]

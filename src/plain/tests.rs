@@ -27,39 +27,39 @@ fn no_type_of_rust_is_named() {
         ("missing field `version`", "`version` is missing"),
         (
             "invalid type: integer `1`, expected a string",
-            "expected a text, received the number 1",
+            "expected a text",
         ),
         (
             "invalid type: string \"a, expected b\", expected i64",
-            "expected a whole number, received a text",
+            "expected a whole number",
         ),
         (
             "invalid value: integer `-1`, expected u64",
-            "expected a whole number from 0, received the number -1",
+            "expected a whole number from 0",
         ),
         (
             "invalid type: floating point `1.5`, expected a sequence",
-            "expected a list, received the number 1.5",
+            "expected a list",
         ),
         (
             "invalid type: sequence, expected struct Tables",
-            "expected an object, received a list",
+            "expected an object",
         ),
         (
             "invalid type: map, expected a boolean",
-            "expected `true` or `false`, received an object",
+            "expected `true` or `false`",
         ),
         (
             "invalid type: boolean `true`, expected a map",
-            "expected an object, received `true`",
+            "expected an object",
         ),
         (
             "invalid type: null, expected a borrowed string",
-            "expected a text, received null",
+            "expected a text",
         ),
         (
             "unknown variant `maybe`, expected `refuse` or `allow`",
-            "expected `refuse` or `allow`, received `maybe`",
+            "expected `refuse` or `allow`",
         ),
         ("wanted string or table", "expected a text"),
         ("not base64", "not base64"),

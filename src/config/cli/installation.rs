@@ -5,17 +5,6 @@ use crate::address::{Hostname, ProviderAddr};
 use crate::config::Error;
 use crate::syntax::{Block, Section};
 
-/// The installation methods and their arguments.
-pub(super) const METHODS: [(&str, &[&str]); 4] = [
-    ("direct", &["include", "exclude", "download_retry_count"]),
-    ("filesystem_mirror", &["path", "include", "exclude"]),
-    (
-        "network_mirror",
-        &["url", "include", "exclude", "download_retry_count"],
-    ),
-    ("oci_mirror", &["repository_template", "include", "exclude"]),
-];
-
 /// `dev_overrides`: directories that clients use in place of the packages of providers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DevOverrides {
@@ -90,9 +79,6 @@ pub(super) fn methods(
         if block.name != "dev_overrides" {
             let method = InstallationMethod::read(&block, default_host);
             methods.push(method.map_err(|error| error.at(block.line))?);
-        } else if !methods.is_empty() {
-            let message = "`dev_overrides` comes after an installation method\n  expected it before all of them";
-            return Err(Error::Block(message).at(block.line));
         }
     }
     Ok(methods)

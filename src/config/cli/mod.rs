@@ -3,7 +3,6 @@
 //! It is HCL or JSON. Other blocks are ignored, so that files for every version of both clients can be read.
 
 use crate::config::{Error, HelperName, RepositoryPrefix};
-use crate::error::printable;
 use crate::lockfile::Client;
 use crate::secret::Secret;
 use crate::syntax::{self, Block, Section, Value};
@@ -104,21 +103,8 @@ impl CliConfig {
     /// Clients would refuse the blocks about [credentials](crate::clients#credential-blocks) or
     /// [mirrors](crate::clients#cli-configuration), each with its own message.
     pub fn parse(bytes: &[u8], client: Client) -> Result<Self, Error> {
-        if bytes.len() > LARGEST {
-            return Err(Error::Large { limit: LARGEST });
-        }
         let root = syntax::cli(bytes)?;
-        let mut prefixes: Vec<RepositoryPrefix> = Vec::new();
-        let oci_credentials = each(root.blocks("oci_credentials", 1)?, |block| {
-            let read = OciCredentials::read(block)?;
-            if prefixes.contains(&read.prefix) {
-                let label = printable(&read.prefix.to_string());
-                let block = format!("`oci_credentials` block for `{label}`");
-                return Err(Error::Several { block });
-            }
-            prefixes.push(read.prefix.clone());
-            Ok(read)
-        })?;
+        let oci_credentials = each(root.blocks("oci_credentials", 1)?, OciCredentials::read)?;
         let tokens = each(root.blocks("credentials", 1)?, HostToken::read)?;
         let defaults = |block: &Block<'_>| OciDefaults::read(block.body);
         let defaults = only(&root, "oci_default_credentials", 0, defaults)?;
@@ -148,7 +134,7 @@ impl CliConfig {
 /// Reads blocks, and adds their lines to errors.
 fn each<'a, T>(
     blocks: Vec<Block<'a>>,
-    mut read: impl FnMut(&Block<'a>) -> Result<T, Error>,
+    read: impl Fn(&Block<'a>) -> Result<T, Error>,
 ) -> Result<Vec<T>, Error> {
     let read = |block: Block<'a>| read(&block).map_err(|error| error.at(block.line));
     blocks.into_iter().map(read).collect()
@@ -159,11 +145,11 @@ fn only<T>(
     root: &Section<'_>,
     name: &str,
     labels: usize,
-    read: impl FnMut(&Block<'_>) -> Result<T, Error>,
+    read: impl Fn(&Block<'_>) -> Result<T, Error>,
 ) -> Result<Option<T>, Error> {
     let blocks = root.blocks(name, labels)?;
     if let Some(second) = blocks.get(1) {
-        let block = format!("`{name}` block");
+        let block = name.to_owned();
         return Err(Error::Several { block }.at(second.line));
     }
     Ok(each(blocks, read)?.pop())
@@ -213,11 +199,6 @@ impl OciDefaults {
     fn read(body: &Section<'_>) -> Result<Self, Error> {
         let discover = body.flag("discover_ambient_credentials")?.unwrap_or(true);
         let files = body.texts("docker_style_config_files")?;
-        if !discover && files.is_some() {
-            return Err(Error::Block(
-                "`docker_style_config_files` is set while `discover_ambient_credentials` is false",
-            ));
-        }
         Ok(Self {
             discover,
             files,

@@ -218,7 +218,10 @@ fn every_mistake_about_credentials_has_its_message() {
     let password = "username = \"u\"\npassword = \"p\"";
     let helper = "docker_credentials_helper = \"x\"";
     for (text, wanted) in [
-        (block("example.com", ""), "has not exactly one kind of credentials"),
+        (
+            block("example.com", ""),
+            "has not exactly one kind of credentials",
+        ),
         (
             block("example.com", &format!("{password}\n{helper}")),
             "has not exactly one kind of credentials",
@@ -244,10 +247,6 @@ fn every_mistake_about_credentials_has_its_message() {
             "is not the name of a helper",
         ),
         (
-            block("example.com", password).repeat(2),
-            "more than one `oci_credentials` block for `example.com`",
-        ),
-        (
             block("https://example.com", password),
             "is not a registry, or a part of one",
         ),
@@ -262,10 +261,6 @@ fn every_mistake_about_credentials_has_its_message() {
         (
             "oci_default_credentials {}\n".repeat(2),
             "more than one `oci_default_credentials` block",
-        ),
-        (
-            "oci_default_credentials {\ndiscover_ambient_credentials = false\ndocker_style_config_files = []\n}".to_owned(),
-            "`docker_style_config_files` is set while",
         ),
         (
             "oci_default_credentials {\ndocker_style_config_files = \"a\"\n}".to_owned(),
@@ -306,10 +301,6 @@ fn every_mistake_about_installation_has_its_message() {
             "an `oci_mirror` block has no `repository_template`",
         ),
         (
-            installation("direct {}\ndev_overrides {}"),
-            "`dev_overrides` comes after",
-        ),
-        (
             installation("direct {\ninclude = [\"a/*/b\"]\n}"),
             "`a/*/b` is not a pattern of providers",
         ),
@@ -338,8 +329,7 @@ fn messages_quote_no_secret() {
 }
 
 #[test]
-fn size_and_depth_are_bounded() {
-    assert!(refusal(&" ".repeat(LARGEST + 1)).contains("more than 1048576 bytes"));
+fn depth_is_bounded() {
     for open in ["[", "{\"a\":", "a = [", "a {\n", "a = ("] {
         assert!(parse(&format!("a = {}", open.repeat(10_000))).is_err());
         assert!(parse(&open.repeat(10_000)).is_err());
