@@ -57,7 +57,7 @@ impl Doctor {
 /// The finding about a request that has no answer.
 pub(super) fn of_http(error: &http::Error) -> Finding {
     let code = match error {
-        http::Error::NoAuthorities { .. } => Code::AuthoritiesMissing,
+        http::Error::NoAuthorities => Code::AuthoritiesMissing,
         http::Error::Transport { reason, .. } => match reason {
             Reason::UnknownHost => Code::NameUnknown,
             Reason::Expired => Code::CertificateDate,

@@ -120,9 +120,7 @@ fn certificates(settings: &Settings) -> Result<Vec<Certificate>, Error> {
         .filter(|der| RootCertStore::empty().add(der.clone()).is_ok());
     certificates.extend(sound.filter_map(|der| Certificate::from_der(&der).ok()));
     if certificates.is_empty() {
-        return Err(Error::NoAuthorities {
-            source: native.errors.into_iter().next(),
-        });
+        return Err(Error::NoAuthorities);
     }
     Ok(certificates)
 }

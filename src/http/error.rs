@@ -24,12 +24,9 @@ pub enum Silence {
     /// The server to read more of a request body, faster than the least rate.
     #[error("less than {} KiB more of the upload was taken", LEAST_FLOW >> 10)]
     Upload,
-    /// The end of a document, in the default time.
+    /// The end of a document.
     #[error("no complete answer")]
     Document,
-    /// The end of the response, in the time that the caller of the request set.
-    #[error("no complete answer")]
-    Chosen,
 }
 
 /// A request that has no response, or was not sent.
@@ -100,9 +97,7 @@ pub enum Error {
     Identity { name: String },
     /// The system has no certificate authorities, and the user gave none.
     #[error("this machine trusts no certificate authorities")]
-    NoAuthorities {
-        source: Option<rustls_native_certs::Error>,
-    },
+    NoAuthorities,
     /// The client cannot be built.
     #[error("the HTTP client cannot be made")]
     Client { source: reqwest::Error },
@@ -132,7 +127,7 @@ impl Error {
             Self::Secret { .. } => Category::Unauthorized,
             Self::Authority { .. }
             | Self::Identity { .. }
-            | Self::NoAuthorities { .. }
+            | Self::NoAuthorities
             | Self::Client { .. } => Category::Local,
         }
     }
@@ -184,11 +179,8 @@ impl Hint for Error {
             Self::Plain { was_tls: true, .. } => OUTER_ADDRESS,
             Self::Plain { host, .. } => return Some(format!("`--plain-http {host}` allows it")),
             Self::Private { host, .. } => return Some(allow_private(host)),
-            Self::NoAuthorities { .. } => {
+            Self::NoAuthorities => {
                 "install the system's certificate authorities, or name a file with `--ca-file`"
-            }
-            Self::Silent { silence, .. } if *silence == Silence::Chosen => {
-                "TF_REGISTRY_CLIENT_TIMEOUT says how many seconds to wait"
             }
             Self::Silent { .. } => "`--timeout SECONDS` waits longer",
             Self::Transport { proxy: Some(_), .. } => {

@@ -1,7 +1,5 @@
 //! Requests: a URL, headers, an [`Authorization`], a body, and how the answer's body is to be read.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use reqwest::Method;
@@ -56,8 +54,6 @@ pub struct Request {
     /// What no message about the answer may show.
     pub(super) secrets: Vec<Secret>,
     pub(super) body_use: BodyUse,
-    /// The longest time from the request to the last byte of the response.
-    pub(super) limit: Option<Duration>,
     /// The most redirects to follow.
     pub(super) redirects: usize,
     /// Whether a redirect is the answer.
@@ -80,7 +76,6 @@ impl Request {
             payload: None,
             secrets: Vec::new(),
             body_use: BodyUse::Nothing,
-            limit: None,
             redirects: MOST_REDIRECTS,
             is_unfollowed: false,
             is_unrepeated: false,
@@ -122,13 +117,6 @@ impl Request {
     #[must_use]
     pub fn whole(mut self, limit: u64) -> Self {
         self.body_use = BodyUse::Whole(limit);
-        self
-    }
-
-    /// Limits the time for the whole response. Waiting for a permit does not count.
-    #[must_use]
-    pub fn within(mut self, limit: Option<Duration>) -> Self {
-        self.limit = limit;
         self
     }
 

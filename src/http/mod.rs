@@ -203,7 +203,7 @@ impl Http {
         let follows = is_read && !request.is_unfollowed;
         let limit = request.redirects;
         let mut left = limit;
-        let mut deadline = Deadline::new(request.limit, &self.shared.settings.timeouts);
+        let mut deadline = Deadline::new(self.shared.settings.timeouts.document);
         let (mut is_verified, mut is_elsewhere) = (true, false);
         loop {
             let kind = self
@@ -353,18 +353,11 @@ pub fn authority(url: &Url) -> Option<String> {
 struct Deadline {
     left: Duration,
     limit: Duration,
-    /// Whether the request set the limit, or it is the default for documents.
-    silence: Silence,
 }
 
 impl Deadline {
-    fn new(chosen: Option<Duration>, timeouts: &Timeouts) -> Self {
-        let limit = chosen.unwrap_or(timeouts.document);
-        Self {
-            left: limit,
-            limit,
-            silence: chosen.map_or(Silence::Document, |_| Silence::Chosen),
-        }
+    fn new(limit: Duration) -> Self {
+        Self { left: limit, limit }
     }
 
     /// Waits for work on a URL, and fails when the deadline has passed.
@@ -377,11 +370,10 @@ impl Deadline {
         let done = timeout(self.left, work).await;
         self.left = self.left.saturating_sub(began.elapsed());
         done.unwrap_or_else(|_| {
-            let (silence, limit) = (self.silence, self.limit);
             Err(Error::Silent {
                 url,
-                silence,
-                limit,
+                silence: Silence::Document,
+                limit: self.limit,
             })
         })
     }

@@ -77,11 +77,6 @@ impl Retry {
         Self { most, failures: 0 }
     }
 
-    /// Allows no more than `most` retries.
-    pub fn at_most(&mut self, most: u32) {
-        self.most = self.most.min(most);
-    }
-
     /// Counts a failure and waits before the next attempt. Returns `false` without waiting if no retry is left or `Retry-After` is too
     /// long.
     pub async fn wait(&mut self, http: &Http, url: impl Into<Shown>, failure: Transient) -> bool {
@@ -154,7 +149,7 @@ impl Http {
             };
             let url = sent.as_ref().map_or(&requested, Answer::url);
             if sent.as_ref().is_err_and(Error::is_unconnected) && !self.shared.reached.has(url) {
-                retry.at_most(UNREACHED_RETRIES);
+                retry.most = retry.most.min(UNREACHED_RETRIES);
             }
             let shown = sent.as_ref().map_or(shown, Answer::shown);
             if !retry.wait(self, shown, failure).await {

@@ -1,7 +1,5 @@
 //! Requests to a source, and the error for each way in which they fail.
 
-use std::time::Duration;
-
 use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
 use url::Url;
@@ -22,22 +20,19 @@ pub struct Access {
     pub http: Http,
     /// Tokens for origins and mirrors, and names and passwords for hosts of packages.
     pub credentials: Credentials,
-    /// Limits on retries and on the time of a request.
+    /// Limits on retries and on the size of packages.
     pub request_limits: RequestLimits,
     /// Limits the number of packages that are in temporary files at once.
     pub temp_files: TempFileBudget,
 }
 
-/// Limits on retries and on the time of a request.
+/// Limits on retries and on the size of packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestLimits {
     /// The most retries of a document. The default of clients is one.
     pub documents: u32,
     /// The most retries of a package. The default of clients is two.
     pub packages: u32,
-    /// The longest time from the request for a document to its last byte; `None` for the default of the HTTP client. The default of clients
-    /// is ten seconds.
-    pub timeout: Option<Duration>,
     /// The largest package, in bytes.
     pub package_bytes: u64,
 }
@@ -47,7 +42,6 @@ impl Default for RequestLimits {
         Self {
             documents: 5,
             packages: 5,
-            timeout: None,
             package_bytes: LARGEST_BLOB,
         }
     }
@@ -90,12 +84,8 @@ impl Access {
 
     /// Requests a document, and retries transient failures.
     pub(super) async fn document(&self, request: impl Fn() -> Request) -> Result<Answer, Error> {
-        let limits = &self.request_limits;
-        let request = || request().within(limits.timeout);
-        Ok(self
-            .http
-            .retrying(Retry::new(limits.documents), request)
-            .await?)
+        let retry = Retry::new(self.request_limits.documents);
+        Ok(self.http.retrying(retry, request).await?)
     }
 
     /// Requests a package, and retries transient failures.
@@ -153,19 +143,8 @@ pub(super) fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error
     }
 }
 
-/// The most messages of an `errors` member that are read. They become one line, which has to stay readable.
-const MOST_MESSAGES: usize = 10;
-
-/// What a response says about an error, without secrets: the messages of its `errors` member, or its first line. The first line of an HTML
-/// page says nothing about the error.
+/// What a response says about an error, without secrets: its first line. That of an HTML page says nothing about the error.
 fn reason(answer: &Answer) -> String {
-    let messages = Object::first(answer.body());
-    let messages = messages.and_then(|mut object| object.texts("errors", MOST_MESSAGES));
-    if let Ok(messages) = messages
-        && !messages.is_empty()
-    {
-        return answer.hide(&messages.join(", "));
-    }
     let text = String::from_utf8_lossy(answer.body());
     let line = text.lines().next().unwrap_or_default().trim();
     match line.starts_with('<') {

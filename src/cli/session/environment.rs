@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use tfoci::config::cli;
 use tfoci::credentials::tokens::PREFIX;
@@ -47,19 +46,17 @@ pub(in crate::cli) fn config_file() -> Option<PathBuf> {
     directory.map(|directory| directory.join("tfoci/config.toml"))
 }
 
-/// The timeout and retries that environment variables set for requests to provider registries. Clients treat anything but a positive number
+/// The retries that environment variables set for requests to provider registries. Clients treat anything but a positive number
 /// as unset, and so does tfoci ([clients: retries](tfoci::clients#retries)).
 pub(super) fn request_limits() -> RequestLimits {
     let number = |name| {
         let text = variable(name)?.into_string().ok()?;
         text.parse::<u32>().ok().filter(|number| *number > 0)
     };
-    let timeout = number("TF_REGISTRY_CLIENT_TIMEOUT");
     let ours = RequestLimits::default();
     RequestLimits {
         documents: number("TF_REGISTRY_DISCOVERY_RETRY").unwrap_or(ours.documents),
         packages: number("TF_PROVIDER_DOWNLOAD_RETRY").unwrap_or(ours.packages),
-        timeout: timeout.map(|seconds| Duration::from_secs(seconds.into())),
         ..ours
     }
 }
