@@ -102,14 +102,6 @@ impl Platforms {
         self.named().is_none_or(|named| named.contains(platform))
     }
 
-    /// Whether all platforms of another selection are among them.
-    pub(crate) fn include(&self, other: &Self) -> bool {
-        match other.named() {
-            Some(others) => others.iter().all(|one| self.has(one)),
-            None => self.named().is_none(),
-        }
-    }
-
     /// The platforms, if not all are meant.
     pub fn named(&self) -> Option<&[Platform]> {
         match self {

@@ -1,10 +1,7 @@
 //! What a journey accepts although its user should know about it.
 
-use std::time::SystemTime;
-
 use crate::address::ProviderAddr;
 use crate::authentication::Status;
-use crate::date::date;
 use crate::error::{MANY, counted, listed, printable, said};
 use crate::fingerprint::Fingerprint;
 use crate::place::Place;
@@ -33,9 +30,6 @@ pub enum Warning {
         /// The reason, and the line of the trust file.
         why: String,
     },
-    /// The user named a version that would be held back because it is too new.
-    #[error("it is mirrored because it is named; without a name it would be held{}", .0.map(|until| format!(" until {}", date(until))).unwrap_or_default())]
-    Young(Option<SystemTime>),
     /// A source or store has no package for a wanted platform. The destination may have one.
     #[error("{place} has no package for {platform}")]
     NoPackage { place: Place, platform: Platform },

@@ -13,7 +13,6 @@ use futures_util::{StreamExt as _, stream};
 use super::selection::{Selected, SelectedVersions, select};
 use super::{Journey, VersionFilter};
 use crate::address::ProviderAddr;
-use crate::event::{Subject, Warning};
 use crate::jobs::locked;
 use crate::outcome::Problem;
 use crate::platform::{Platform, Platforms};
@@ -125,12 +124,7 @@ impl Dating<'_> {
                 }
                 absent.extend(answer.absent);
             }
-            let available = Vec::new();
-            Err(source::Error::NoPlatform {
-                platforms: absent,
-                available,
-            }
-            .into())
+            Err(source::Error::NoPlatform { platforms: absent }.into())
         };
         (one.version().clone(), dated.await)
     }
@@ -156,7 +150,7 @@ fn until(
 
 impl Journey<'_> {
     /// Checks the age of a verified release, also where it was checked before: a source may answer with another release now, and the store may
-    /// have a version that this release adds platforms to. A version that the user names is only warned of.
+    /// have a version that this release adds platforms to.
     ///
     /// # Errors
     /// [`Problem::Held`]
@@ -165,15 +159,7 @@ impl Journey<'_> {
         selected: &Selected,
         release: &Verified<Release<L>>,
     ) -> Result<(), Problem> {
-        let date = date_of(release);
-        let held = |min_age| until(date, min_age, self.options.now).err();
-        if let Some(until) = held(selected.min_age) {
-            return Err(Problem::Held { until });
-        }
-        if let Some(until) = held(selected.overridden) {
-            let subject = Subject::version(&release.provider, &release.version);
-            self.reporter.warn(subject, Warning::Young(until));
-        }
-        Ok(())
+        until(date_of(release), selected.min_age, self.options.now)
+            .map_err(|until| Problem::Held { until })
     }
 }

@@ -26,7 +26,6 @@ pub(crate) mod selection;
 mod shard;
 mod target;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
@@ -45,7 +44,7 @@ use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::publish::{self, PackageBlob};
 use crate::release::Release;
-use crate::source::{self, AvailableVersions, BadEntries, ReleaseAnswer, Source, SourcePackage};
+use crate::source::{self, AvailableVersions, ReleaseAnswer, Source, SourcePackage};
 use crate::store::{RepoMut, StoreBlob};
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Denials, Rule, Verified};
@@ -204,7 +203,7 @@ impl<'a> Journey<'a> {
         }
         for no_match in selection.unmatched {
             for target in &targets {
-                let stored = self.without_match(&no_match, &available.skipped, target);
+                let stored = self.without_match(&no_match, target);
                 on_result(target.named(stored.await));
             }
         }
@@ -220,9 +219,7 @@ impl<'a> Journey<'a> {
         } = self.task;
         let subject = Subject::provider(provider);
         let available = async {
-            let available = self
-                .source
-                .available_versions(provider, BadEntries::Skipped);
+            let available = self.source.available_versions(provider);
             available.await.map_err(|error| {
                 let failure = self.at_source(error, subject.clone());
                 for destination in destinations {
@@ -269,10 +266,9 @@ impl<'a> Journey<'a> {
     /// Removes versions without any wanted package in the source. It fails if no version remains.
     fn without_empty(&self, mut selected: Vec<Selected>) -> Result<Vec<Selected>, Failure> {
         if !selected.is_empty() && selected.iter().all(Selected::is_empty) {
-            let newest = selected.first().and_then(Selected::published);
             let absent = selected.into_iter().flat_map(|one| one.absent);
             let subject = Subject::provider(&self.task.provider);
-            return Err(self.without_packages(absent.collect(), newest, subject));
+            return Err(self.without_packages(absent.collect(), subject));
         }
         for one in &selected {
             self.report_absent(one.version(), &one.absent);
@@ -322,7 +318,7 @@ impl<'a> Journey<'a> {
         let released = told
             .released
             .take()
-            .filter(|(asked, _)| asked.include(&missing.platforms));
+            .filter(|(asked, _)| *asked == missing.platforms);
         let (asked, released) = match released {
             Some(known) => known,
             None => {
@@ -340,7 +336,7 @@ impl<'a> Journey<'a> {
         let Some(release) = release.filter(is_wanted) else {
             // The destination may have other wanted packages.
             let Some(published) = missing.present_for(version, &wanted) else {
-                return Err(self.without_packages(absent, None, subject));
+                return Err(self.without_packages(absent, subject));
             };
             if is_unknown {
                 self.report_absent(version, &absent);
@@ -398,8 +394,7 @@ impl<'a> Journey<'a> {
         let subject = Subject::version(provider, version);
         let at_source = |problem: Problem| self.at_source(problem, subject.clone());
         let is_pinned = self.task.rule.pinned();
-        let may_be_signed =
-            self.source.has_checksum_documents() || is_pinned && self.source.may_be_signed();
+        let may_be_signed = self.source.has_checksum_documents() || is_pinned;
         if !may_be_signed && missing.stored.is_none() {
             // If the policy cannot accept an unsigned release, fail before any package is downloaded.
             let nothing = Release::unproven(provider, version, Vec::new());
@@ -432,16 +427,13 @@ impl<'a> Journey<'a> {
     ) -> Result<Verified<Release<SourcePackage>>, trust::Error> {
         let (rule, now) = (&self.task.rule, self.options.now);
         let locked = self.task.locked.get(&release.version);
+        let mut rule = rule.clone();
         // The lock file replaces the signature that this source cannot have. With pinned keys, a signature by one of them is required.
         let lock_is_enough =
             locked.is_some() && !self.source.has_checksum_documents() && !rule.pinned();
-        let rule = match lock_is_enough {
-            true => Cow::Owned(Rule {
-                unsigned: Unsigned::Allow,
-                ..rule.clone()
-            }),
-            false => Cow::Borrowed(rule),
-        };
+        if lock_is_enough {
+            rule.unsigned = Unsigned::Allow;
+        }
         let mut verified = prove(release, &rule, now).await?;
         if let Some(hashes) = locked {
             verified = verified.locked(hashes)?;
@@ -456,17 +448,10 @@ impl<'a> Journey<'a> {
     }
 
     /// The result of a filter without a matching version: present, if the filter is for a locked version that the destination has.
-    async fn without_match(
-        &self,
-        no_match: &NoMatch,
-        skipped: &BTreeSet<Version>,
-        target: &Target<'_>,
-    ) -> Outcome {
+    async fn without_match(&self, no_match: &NoMatch, target: &Target<'_>) -> Outcome {
         let provider = &self.task.provider;
         let exact = no_match.versions.as_exact();
-        let locked = exact.filter(|one| self.task.locked.contains_key(one));
-        // The source has not withdrawn a version that it only lists wrongly.
-        let Some(version) = locked.filter(|one| !skipped.contains(one)) else {
+        let Some(version) = exact.filter(|one| self.task.locked.contains_key(one)) else {
             let problem = Problem::NoVersion {
                 constraints: no_match.versions.clone(),
                 available: no_match.available.clone(),
@@ -505,18 +490,9 @@ impl<'a> Journey<'a> {
         }
     }
 
-    /// The failure that the source has no package for any of these platforms. It lists the available ones if they are known.
-    fn without_packages(
-        &self,
-        absent: BTreeSet<Platform>,
-        published: Option<(Version, Vec<Platform>)>,
-        subject: Subject,
-    ) -> Failure {
-        let problem = source::Error::NoPlatform {
-            platforms: absent,
-            available: Vec::from_iter(published),
-        };
-        self.at_source(problem, subject)
+    /// The failure that the source has no package for any of these platforms.
+    fn without_packages(&self, platforms: BTreeSet<Platform>, subject: Subject) -> Failure {
+        self.at_source(source::Error::NoPlatform { platforms }, subject)
     }
 
     /// A failure on the source's side.

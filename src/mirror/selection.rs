@@ -35,8 +35,6 @@ pub(crate) struct Selected {
     pub(super) absent: BTreeSet<Platform>,
     /// The least age that its filters want. Those that name it want none.
     pub(super) min_age: Duration,
-    /// The least age that filters would want that name it.
-    pub(super) overridden: Duration,
 }
 
 impl Selected {
@@ -47,12 +45,6 @@ impl Selected {
     /// Whether the source lists none of the requested platforms.
     pub(super) fn is_empty(&self) -> bool {
         self.platforms.named().is_some_and(<[_]>::is_empty)
-    }
-
-    /// The version and the platforms that the source lists for it.
-    pub(super) fn published(&self) -> Option<(Version, Vec<Platform>)> {
-        let platforms = self.available.platforms.clone()?;
-        Some((self.available.version.version().clone(), platforms))
     }
 }
 
@@ -143,11 +135,7 @@ pub(super) fn select(
     for filter in filters {
         let mut among = filter.among(available).peekable();
         if among.peek().is_none() {
-            let mut known = unmatched.iter_mut();
-            match known.find(|known| known.versions == filter.versions) {
-                Some(known) => known.platforms.add(&filter.platforms),
-                None => unmatched.push(filter.no_match(available)),
-            }
+            unmatched.push(filter.no_match(available));
         }
         let old = among.filter(|one| filter.is_named || is_old(filter, one.version.version()));
         for available in old.take(filter.newest.unwrap_or(usize::MAX)) {
@@ -159,13 +147,10 @@ pub(super) fn select(
                     platforms: Platforms::Among(Vec::new()),
                     absent: BTreeSet::new(),
                     min_age: Duration::ZERO,
-                    overridden: Duration::ZERO,
                 });
-            let age = match filter.is_named {
-                true => &mut selected.overridden,
-                false => &mut selected.min_age,
-            };
-            *age = filter.min_age.max(*age);
+            if !filter.is_named {
+                selected.min_age = filter.min_age.max(selected.min_age);
+            }
             selected.platforms.add(&platforms);
             selected.absent.extend(absent);
         }
@@ -281,12 +266,11 @@ mod tests {
         let filters = [
             filter("3.0.0", None, Some("linux_arm64")),
             filter(">= 1", None, None),
-            filter("3.0.0", None, Some("linux_amd64")),
         ];
         let selection = of(&filters, &available);
         let expected = NoMatch {
             versions: "3.0.0".parse().unwrap(),
-            platforms: Platforms::Among(read("linux_amd64 linux_arm64")),
+            platforms: Platforms::Among(read("linux_arm64")),
             available: vec!["1.0.0".parse().unwrap()],
         };
         assert_eq!(selection.unmatched, [expected]);
