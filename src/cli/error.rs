@@ -272,7 +272,7 @@ from_library!(
 
 impl From<source::SourceAddrError> for CommandError {
     fn from(error: source::SourceAddrError) -> Self {
-        Self::because(Category::Usage, error.hint(), error)
+        Self::because(Category::Usage, None, error)
     }
 }
 

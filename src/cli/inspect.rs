@@ -20,7 +20,7 @@ use tfoci::platform::Platforms;
 use tfoci::prove::prove;
 use tfoci::publish::claim;
 use tfoci::release::Release;
-use tfoci::source::{BadEntries, Source};
+use tfoci::source::Source;
 use tfoci::trust::Verified;
 use tfoci::version::Version;
 
@@ -234,7 +234,7 @@ async fn released(
     let fail =
         |problem: Problem| problem.of(Subject::provider(provider), Side::Source(place.clone()));
     let rule = trust.rule_at_source(provider).map_err(fail)?;
-    let available = source.available_versions(provider, BadEntries::Refused);
+    let available = source.available_versions(provider);
     let available = available.await.map_err(|error| fail(error.into()))?;
     let versions = available.versions.iter();
     let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();

@@ -7,7 +7,6 @@ use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::examine::Versions;
 use tfoci::outcome::{Problem, Side};
-use tfoci::source::BadEntries;
 
 use super::Ending;
 use super::error::CommandError;
@@ -89,7 +88,7 @@ async fn at_source(
         return Err(CommandError::no_selection(from));
     };
     let place = source.place(provider);
-    let available = source.available_versions(provider, BadEntries::Skipped);
+    let available = source.available_versions(provider);
     let available = available.await.map_err(|error| {
         let at = Side::Source(place.clone());
         Problem::from(error).of(Subject::provider(provider), at)

@@ -26,7 +26,7 @@ use crate::prove::prove;
 use crate::source::filesystem_mirror::FilesystemMirror;
 use crate::source::network_mirror::{NetworkMirror, base_url};
 use crate::source::origin::Origin;
-use crate::source::{self, AvailableVersion, BadEntries, Source};
+use crate::source::{self, AvailableVersion, Source};
 use crate::store::{self, Endpoint};
 use crate::trust::Rule;
 use crate::trust::rule::{Unsigned, Weak};
@@ -180,7 +180,7 @@ impl Way<'_> {
         let available = match &source {
             Source::FilesystemMirror(mirror) => mirror.installable_versions(provider),
             source => {
-                let available = source.available_versions(provider, BadEntries::Refused);
+                let available = source.available_versions(provider);
                 available.await.map(|found| found.versions)
             }
         };

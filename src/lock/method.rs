@@ -8,7 +8,7 @@ use crate::event::Subject;
 use crate::examine::StoredProvider;
 use crate::outcome::{Failure, Problem, Side};
 use crate::place::Place;
-use crate::source::{AvailableVersion, BadEntries, Source};
+use crate::source::{AvailableVersion, Source};
 use crate::version::Version;
 
 use super::Task;
@@ -61,7 +61,7 @@ impl Method {
             }
             Self::Source(Source::FilesystemMirror(mirror)) => mirror.installable_versions(provider),
             Self::Source(source) => {
-                let found = source.available_versions(provider, BadEntries::Refused);
+                let found = source.available_versions(provider);
                 found.await.map(|found| found.versions)
             }
         };

@@ -44,7 +44,7 @@ pub struct Archives {
     /// The packages by platform; `None` where the document has `null`.
     pub archives: BTreeMap<String, Option<Archive>>,
     /// Whether the mirror has [`SignedDocuments`] of the version. Clients ignore this member of `tfoci serve`.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub signed: bool,
 }
 
@@ -106,14 +106,6 @@ impl SignedDocuments {
             keys: object.required("keys")?,
         })
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 #[cfg(test)]

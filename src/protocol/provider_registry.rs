@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::de::Error as _;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{MOST_NOTES, MOST_VERSIONS};
@@ -28,19 +28,9 @@ pub struct VersionList {
     /// Messages for users of the provider.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The bad entries, in the order of the document: the version of each, or the entry if it has none; and that with what is wrong, safe to
-    /// print.
+    /// What is wrong with the bad entries, in the order of the document, safe to print.
     #[serde(skip)]
-    pub skipped: Vec<(String, String)>,
-}
-
-/// How a list of versions is read in which some entries are bad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadEntries {
-    /// They spoil the list, as they do for clients, which do not look at plugin protocols in it.
-    Refused,
-    /// They are left out: one release must not stop the mirroring of all others.
-    Skipped,
+    pub skipped: Vec<String>,
 }
 
 /// A version with its platforms, as the list of versions has it.
@@ -60,20 +50,17 @@ impl VersionList {
     /// Reads the document.
     ///
     /// # Errors
-    /// A member is missing, occurs twice or has another type, or a list is too long. Where bad entries are skipped, every entry is bad.
-    pub fn read(mut object: Object<'_>, bad: BadEntries) -> Result<Self, json::Error> {
+    /// A member is missing, occurs twice or has another type, or a list is too long, or every entry is bad.
+    pub fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
         let (mut listed, mut skipped, mut mistake) = (0, Vec::new(), None);
         let versions = object.list("versions", MOST_VERSIONS, |entry| {
-            let read = Object::of(entry).and_then(|entry| ListedVersion::read(entry, bad));
-            let version = match read {
+            let version = match Object::of(entry).and_then(ListedVersion::read) {
                 // Other faults are no mistakes: a member that occurs twice, and lists that are too long.
-                Err(error)
-                    if bad == BadEntries::Skipped && matches!(error.fault, Fault::Malformed(_)) =>
-                {
+                Err(error) if matches!(error.fault, Fault::Malformed(_)) => {
                     let version = Object::of(entry).and_then(|mut entry| entry.required("version"));
                     let name: String = version.unwrap_or_else(|_| printable(entry.get()));
                     let error = error.within(&name);
-                    skipped.push((name, error.to_string()));
+                    skipped.push(error.to_string());
                     mistake.get_or_insert(error);
                     return Ok(None);
                 }
@@ -98,20 +85,17 @@ impl VersionList {
 }
 
 impl ListedVersion {
-    fn read(mut object: Object<'_>, bad: BadEntries) -> Result<Self, json::Error> {
-        object.peek("protocols")?;
+    fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
         let mut read = Self {
             version: object.required("version")?,
             protocols: Vec::new(),
             platforms: Vec::new(),
         };
-        if bad == BadEntries::Skipped {
-            let protocols = object.texts("protocols", MOST_NOTES)?;
-            let protocols = Protocols::parse(protocols.iter().map(String::as_str));
-            protocols.map_err(serde_json::Error::custom)?;
-            let version = read.version.parse::<Version>();
-            version.map_err(|_| serde_json::Error::custom("not a version"))?;
-        }
+        let protocols = object.texts("protocols", MOST_NOTES)?;
+        let protocols = Protocols::parse(protocols.iter().map(String::as_str));
+        protocols.map_err(serde_json::Error::custom)?;
+        let version = read.version.parse::<Version>();
+        version.map_err(|_| serde_json::Error::custom("not a version"))?;
         let Some(said) = object.take("platforms")? else {
             return Ok(read);
         };
@@ -119,7 +103,7 @@ impl ListedVersion {
             return Ok(read);
         }
         let listed = json::items(said, MOST_PLATFORMS, |entry| {
-            read.platforms.extend(platform(entry)?);
+            read.platforms.extend(platform(entry));
             Ok(())
         });
         listed.map_err(|error| error.within("platforms"))?;
@@ -127,21 +111,19 @@ impl ListedVersion {
     }
 }
 
+/// A platform of a listed version.
+#[derive(Deserialize, Serialize)]
+struct Target<'a> {
+    #[serde(borrow)]
+    os: Cow<'a, str>,
+    #[serde(borrow)]
+    arch: Cow<'a, str>,
+}
+
 /// Reads a platform of a listed version; `None` if it is invalid. Clients do not read platforms in this list.
-fn platform(entry: &RawValue) -> Result<Option<Platform>, json::Error> {
-    if !entry.get().starts_with('{') {
-        return Ok(None);
-    }
-    let mut object = Object::of(entry)?;
-    let mut half = |name| {
-        let value = object.take(name)?;
-        let text = value.and_then(|value| serde_json::from_str::<Cow<'_, str>>(value.get()).ok());
-        Ok::<_, json::Error>(text)
-    };
-    let (Some(os), Some(arch)) = (half("os")?, half("arch")?) else {
-        return Ok(None);
-    };
-    Ok(Platform::new(&os, &arch).ok())
+fn platform(entry: &RawValue) -> Option<Platform> {
+    let Target { os, arch } = serde_json::from_str(entry.get()).ok()?;
+    Platform::new(&os, &arch).ok()
 }
 
 /// `GET NAMESPACE/TYPE/VERSION/download/OS/ARCH` ([clients: package metadata](crate::clients#package-metadata)).
@@ -249,14 +231,9 @@ impl ListedPackage {
 
 /// Writes platforms as `{"os": …, "arch": …}`.
 fn platforms<S: Serializer>(platforms: &[Platform], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Target<'a> {
-        os: &'a str,
-        arch: &'a str,
-    }
     serializer.collect_seq(platforms.iter().map(|platform| Target {
-        os: platform.os(),
-        arch: platform.arch(),
+        os: platform.os().into(),
+        arch: platform.arch().into(),
     }))
 }
 
@@ -285,9 +262,7 @@ mod tests {
             ],
             "warnings": ["moved to acme/other"],
         });
-        let list = read(&document, |list| {
-            VersionList::read(list, BadEntries::Refused)
-        });
+        let list = read(&document, VersionList::read);
         assert_eq!(list.versions.len(), 2);
         assert_eq!(serde_json::to_value(&list).unwrap(), document);
     }

@@ -33,7 +33,7 @@ use crate::mirror::age::{Dates, Dating};
 use crate::mirror::selection::Selected;
 use crate::mirror::{self, Task, VersionFilter};
 use crate::outcome::{Change, Failure, Problem, Published, Side};
-use crate::source::{self, AvailableVersion, BadEntries};
+use crate::source::{self, AvailableVersion};
 use crate::store::RepoMut;
 use crate::version::Version;
 
@@ -191,7 +191,7 @@ impl Fill {
 
     async fn ask(&self, provider: &ProviderAddr) -> Result<OriginList, source::Error> {
         let source = &self.settings.source;
-        let available = source.available_versions(provider, BadEntries::Skipped);
+        let available = source.available_versions(provider);
         let available = match available.await {
             Ok(available) => available,
             Err(error) if error.category() == Category::NotFound => return Ok(None),

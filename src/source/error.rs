@@ -14,7 +14,6 @@ use crate::error::{Category, MANY, first_line, listed, printable, printable_path
 use crate::http::{self, Shown};
 use crate::json;
 use crate::platform::Platform;
-use crate::version::Version;
 
 /// A request to a source that failed.
 #[derive(Debug, thiserror::Error)]
@@ -97,11 +96,12 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A document contradicts the request or another document.
-    #[error("the {what} has {contradiction}\n  from {url}")]
+    #[error("the {what} has another {facts}\n  from {url}")]
     Contradiction {
         what: Document,
         url: Shown,
-        contradiction: Box<Contradiction>,
+        /// The field in the words of users, what it should say, and what it says, safe to print.
+        facts: String,
     },
     /// A package is not a valid zip.
     #[error("the package cannot be used\n  from {place}")]
@@ -129,12 +129,10 @@ pub enum Error {
     #[error("too many requests wait for this origin")]
     Busy,
     /// The source has no package for any requested platform.
-    #[error("none of the wanted packages is published{}{}", wanted(.platforms), published(.available))]
+    #[error("none of the wanted packages is published{}", wanted(.platforms))]
     NoPlatform {
         /// The requested platforms; empty if every platform was requested.
         platforms: BTreeSet<Platform>,
-        /// The platforms of each version that the source has; empty if they are not known.
-        available: Vec<(Version, Vec<Platform>)>,
     },
 }
 
@@ -178,17 +176,6 @@ fn wanted(platforms: &BTreeSet<Platform>) -> String {
     }
 }
 
-fn published(available: &[(Version, Vec<Platform>)]) -> String {
-    let version = |(version, platforms): &(Version, Vec<Platform>)| {
-        let platforms = match platforms.as_slice() {
-            [] => "none".to_owned(),
-            platforms => listed(platforms, MANY),
-        };
-        format!("\n  has {platforms} of {version}")
-    };
-    available.iter().map(version).collect()
-}
-
 fn said(answer: &str) -> String {
     match answer {
         "" => String::new(),
@@ -199,43 +186,6 @@ fn said(answer: &str) -> String {
 pub(super) fn is_json(content_type: &str) -> bool {
     let media_type = content_type.split(';').next().unwrap_or_default();
     media_type.trim().eq_ignore_ascii_case("application/json")
-}
-
-/// A field of a document that is not what the request or another document lets expect.
-#[derive(Debug, thiserror::Error)]
-#[error("another {field} than expected\n  expected {expected}\n  received {received}")]
-pub struct Contradiction {
-    /// What the field says, in the words of users.
-    pub field: &'static str,
-    /// What it should say.
-    pub expected: String,
-    /// What it says, safe to print.
-    pub received: String,
-}
-
-impl Contradiction {
-    /// A field with another value, which a stranger wrote.
-    pub(super) fn new(field: &'static str, expected: impl fmt::Display, received: &str) -> Self {
-        Self {
-            field,
-            expected: expected.to_string(),
-            received: printable(received),
-        }
-    }
-
-    /// The error of a document with this field.
-    pub(super) fn of(self, what: Document, url: impl Into<Shown>) -> Error {
-        Error::Contradiction {
-            what,
-            url: url.into(),
-            contradiction: Box::new(self),
-        }
-    }
-
-    /// Another text than a URL from which a package or document can be requested.
-    pub(super) fn url(field: &'static str, received: &str) -> Self {
-        Self::new(field, "an https URL", &Shown::from(received).to_string())
-    }
 }
 
 impl Error {
@@ -254,6 +204,22 @@ impl Error {
         match what {
             Document::Download(platform) | Document::Package(platform) => Some(platform),
             _ => None,
+        }
+    }
+
+    /// The error for a field of a document with another value, which a stranger wrote.
+    pub(super) fn contradiction(
+        what: &Document,
+        url: &Shown,
+        field: &str,
+        expected: impl fmt::Display,
+        received: &str,
+    ) -> Self {
+        let received = printable(received);
+        Self::Contradiction {
+            what: what.clone(),
+            url: url.clone(),
+            facts: format!("{field} than expected\n  expected {expected}\n  received {received}"),
         }
     }
 

@@ -93,8 +93,7 @@ impl FilesystemMirror {
 pub fn providers(mirror: &Path) -> Result<Vec<ProviderAddr>, disk::Error> {
     let mut found = Vec::new();
     for host in disk::subdirectories(mirror)? {
-        let written = host.parse();
-        let Ok(hostname) = written.or_else(|_| Hostname::from_path_segment(&host)) else {
+        let Ok(hostname) = host.parse::<Hostname>() else {
             continue;
         };
         for namespace in disk::subdirectories(&mirror.join(&host))? {
@@ -228,16 +227,6 @@ impl FilesystemMirror {
         };
         found.unpacked.retain(|_| is_whole && !is_packed);
         Ok(found.unpacked)
-    }
-
-    pub(super) fn platforms(
-        &self,
-        provider: &ProviderAddr,
-        version: &SpelledVersion,
-    ) -> Result<Vec<Platform>, Error> {
-        let found = self.find(provider)?.packed.into_iter();
-        let of_version = found.filter(|one| one.version.version() == version.version());
-        Ok(of_version.map(|one| one.platform).collect())
     }
 
     pub(super) async fn release(

@@ -27,9 +27,6 @@ mod provider_manifest;
 
 pub use error::Error;
 
-/// The most signatures of one release. Real ones have one or two.
-const MOST_SIGNATURES: usize = 64;
-
 /// A folder and the names in it that belong to releases.
 #[derive(Debug)]
 pub struct Folder {
@@ -120,7 +117,6 @@ impl Folder {
         let files: Vec<&File> = self.files.iter().filter(is_ours).collect();
         let documents = |kind: FileKind, limit| -> Result<Vec<Document>, Error> {
             let found = files.iter().filter(|file| file.kind == kind);
-            let found = found.take(MOST_SIGNATURES);
             let read = found.map(|file| {
                 let bytes = disk::read_regular(&self.directory.join(&file.name), limit)?;
                 Ok(Document::new(&file.name, bytes))
@@ -225,13 +221,6 @@ impl Folder {
             let FileKind::Zip(platform) = &file.kind else {
                 continue;
             };
-            if let Some(other) = zips.iter().find(|zip| zip.platform == *platform) {
-                let names = (other.file_name.clone(), file.name.clone());
-                return Err(Error::SamePlatform {
-                    platform: platform.clone(),
-                    names,
-                });
-            }
             zips.push(Zip {
                 platform: platform.clone(),
                 file_name: file.name.clone(),
@@ -243,6 +232,7 @@ impl Folder {
             return Err(Error::NoZip);
         }
         zips.sort_by(|a, b| a.platform.cmp(&b.platform));
+        zips.dedup_by(|a, b| a.platform == b.platform);
         Ok(zips)
     }
 }

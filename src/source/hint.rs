@@ -1,7 +1,7 @@
 //! What helps when a source does not give a version or a package.
 
 use super::folder;
-use super::{AuthTried, Error, SourceAddrError};
+use super::{AuthTried, Error};
 use crate::credentials::tokens;
 use crate::error::{Hint, printable};
 
@@ -28,9 +28,6 @@ impl Hint for Error {
             Self::NotMirrored { .. } => {
                 "name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it"
             }
-            Self::NoPlatform { available, .. } if !available.is_empty() => {
-                "choose among these with `--platform`"
-            }
             _ => return None,
         };
         Some(text.to_owned())
@@ -56,12 +53,6 @@ impl Hint for AuthTried {
             ),
             Self::Nothing => None,
         }
-    }
-}
-
-impl Hint for SourceAddrError {
-    fn hint(&self) -> Option<String> {
-        Some("stores are copied with `tfoci copy`".to_owned())
     }
 }
 

@@ -21,7 +21,7 @@ use crate::http::Shown;
 use crate::place::Place;
 use crate::platform::{Platform, Platforms};
 use crate::release::Release;
-use crate::version::{SpelledVersion, Version};
+use crate::version::SpelledVersion;
 use filesystem_mirror::FilesystemMirror;
 use network_mirror::NetworkMirror;
 use origin::Origin;
@@ -38,9 +38,8 @@ pub mod origin;
 mod package;
 mod source_package;
 
-pub use crate::protocol::provider_registry::BadEntries;
 pub use auth::AuthTried;
-pub use error::{Contradiction, Document, Error};
+pub use error::{Document, Error};
 pub use fetch::{Access, RequestLimits};
 pub use package::complete;
 pub use source_package::SourcePackage;
@@ -62,22 +61,16 @@ impl Source {
         matches!(self, Self::Origin(_))
     }
 
-    /// Whether its releases may be signed by a pinned key.
-    pub fn may_be_signed(&self) -> bool {
-        !matches!(self, Self::FilesystemMirror(_))
-    }
-
-    /// Lists the versions of a provider. `bad` is for origins: clients skip bad entries of mirrors.
+    /// Lists the versions of a provider. Bad entries are skipped: one release must not stop the mirroring of all others.
     ///
     /// # Errors
     /// The source does not have the provider, or cannot be read.
     pub async fn available_versions(
         &self,
         provider: &ProviderAddr,
-        bad: BadEntries,
     ) -> Result<AvailableVersions, Error> {
         match self {
-            Self::Origin(origin) => origin.available_versions(provider, bad).await,
+            Self::Origin(origin) => origin.available_versions(provider).await,
             Self::NetworkMirror(mirror) => mirror.available_versions(provider).await,
             Self::FilesystemMirror(mirror) => mirror.available_versions(provider),
         }
@@ -95,7 +88,8 @@ impl Source {
         match self {
             Self::Origin(origin) => origin.platforms(provider, version).await,
             Self::NetworkMirror(mirror) => mirror.platforms(provider, version).await,
-            Self::FilesystemMirror(mirror) => mirror.platforms(provider, version),
+            // Its lists have the platforms of every version.
+            Self::FilesystemMirror(_) => Ok(Vec::new()),
         }
     }
 
@@ -149,10 +143,7 @@ impl Source {
             Some(release) if absent.is_empty() || !matches!(platforms, Platforms::Only(_)) => {
                 Ok((release, reported))
             }
-            _ => Err(Error::NoPlatform {
-                platforms: absent,
-                available: Vec::new(),
-            }),
+            _ => Err(Error::NoPlatform { platforms: absent }),
         }
     }
 
@@ -204,8 +195,6 @@ pub struct SourceAddrError {
 pub struct AvailableVersions {
     /// The versions, ascending, without duplicates.
     pub versions: Vec<AvailableVersion>,
-    /// The versions of entries that were skipped.
-    pub skipped: BTreeSet<Version>,
     /// Warnings that the source sends to its users, and irregularities of its list.
     pub warnings: Vec<Warning>,
 }

@@ -12,13 +12,13 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use reqwest::header::ACCEPT;
 use reqwest::Method;
+use reqwest::header::ACCEPT;
 use tokio::sync::OnceCell;
 use url::Url;
 
 use super::auth::RequestAuth;
-use super::error::{Contradiction, Document, Error};
+use super::error::{Document, Error};
 use super::fetch::{self, Access};
 use super::location::RemoteMetadata;
 use super::package;
@@ -151,9 +151,8 @@ impl NetworkMirror {
         let url = answer.shown();
         let signed = fetch::json(&what, answer, SignedDocuments::read)?;
         let decoded = |name: &'static str, text: &str| {
-            let bytes = STANDARD.decode(text).map_err(|_| {
-                Contradiction::new(name, "base64", text).of(what.clone(), url.clone())
-            });
+            let bytes = STANDARD.decode(text);
+            let bytes = bytes.map_err(|_| Error::contradiction(&what, &url, name, "base64", text));
             Ok::<_, Error>(release::Document::new(name, bytes?))
         };
         let checksums = decoded("SHA256SUMS", &signed.checksums)?;
@@ -186,17 +185,18 @@ impl NetworkMirror {
         platform: &Platform,
         (from, shown): (&Url, &Shown),
     ) -> Result<RemoteMetadata, Error> {
-        let contradicts =
-            |contradiction: Contradiction| contradiction.of(Document::Archives, shown.clone());
+        let contradicts = |field, expected, received: &str| {
+            Error::contradiction(&Document::Archives, shown, field, expected, received)
+        };
         let url = from.join(&archive.url).ok();
         let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else {
-            return Err(contradicts(Contradiction::url("url", &archive.url)));
+            let received = Shown::from(&*archive.url).to_string();
+            return Err(contradicts("url", "an https URL", &received));
         };
         let mut hashes = Vec::new();
         for text in archive.hashes {
             let hash = PackageHash::claimed(&text);
-            let other = || Contradiction::new("hash", "SCHEME:VALUE", &text);
-            hashes.push(hash.map_err(|_| contradicts(other()))?);
+            hashes.push(hash.map_err(|_| contradicts("hash", "SCHEME:VALUE", &text))?);
         }
         let digests: BTreeSet<_> = hashes.iter().filter_map(PackageHash::zip_digest).collect();
         Ok(RemoteMetadata {

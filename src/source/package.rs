@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
-use super::error::{Contradiction, Error};
+use super::error::Error;
 use super::location::RemoteMetadata;
 use super::source_package::{PackageBytes, SourcePackage};
 use crate::archive::{self, Archive, Limits};
@@ -146,18 +146,21 @@ impl RemoteMetadata {
                 ended => return ended,
             };
             let failure = Transient::because(error.summary());
-            if !retry.wait(&self.access.http, self.url.clone(), failure).await {
+            if !retry
+                .wait(&self.access.http, self.url.clone(), failure)
+                .await
+            {
                 return Err(error);
             }
         }
     }
 
     async fn attempt(&self) -> Result<(TempFile, Expected), Error> {
+        let (mut file, mut hasher, mut size) = (TempFileWriter::new()?, Hasher::new(), 0);
         let mut answer = self.ask(0).await?;
         if answer.content_length() > Some(self.largest()) {
             return Err(self.too_large());
         }
-        let (mut file, mut hasher, mut size) = (TempFileWriter::new()?, Hasher::new(), 0);
         let mut chunks = pin!(answer.chunks());
         while let Some(chunk) = chunks.try_next().await? {
             size += chunk.len() as u64;
@@ -192,8 +195,11 @@ impl RemoteMetadata {
             return Ok(());
         }
         let expected = printable(&listed(hashes, FEW));
-        let other = Contradiction::new("hash", expected, &listed(&[zh, h1], FEW));
-        Err(other.of(self.what(), self.url.clone()))
+        let received = listed(&[zh, h1], FEW);
+        let (what, url) = (self.what(), self.url.clone().into());
+        Err(Error::contradiction(
+            &what, &url, "hash", expected, &received,
+        ))
     }
 }
 

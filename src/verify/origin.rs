@@ -12,7 +12,7 @@ use crate::outcome::Problem;
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::release::Release;
-use crate::source::{AvailableVersion, AvailableVersions, BadEntries, Source, SourcePackage};
+use crate::source::{AvailableVersion, AvailableVersions, Source, SourcePackage};
 use crate::store::StoreBlob;
 use crate::trust::Verified;
 use crate::version::Version;
@@ -24,7 +24,7 @@ impl Journey<'_> {
             return Ok(None);
         };
         let provider = &self.task.from.provider;
-        let available = source.available_versions(provider, BadEntries::Skipped);
+        let available = source.available_versions(provider);
         let available = available.await.map(Some);
         available.map_err(|error| Box::new(Finding::of(Code::OriginUnreadable, &error)))
     }
@@ -40,10 +40,8 @@ impl Journey<'_> {
         let mut offered = available.versions.iter();
         let offered = offered.find(|one| one.version.version() == version);
         let (Some(source), Some(offered)) = (&self.options.origin, offered) else {
-            let is_listed = available.skipped.contains(version);
             let message = "the origin does not list this version any more";
-            let withdrawn = (!is_listed).then(|| Finding::new(Code::VersionWithdrawn, message));
-            return Vec::from_iter(withdrawn);
+            return vec![Finding::new(Code::VersionWithdrawn, message)];
         };
         let has =
             |platform: &&Platform| stored.packages.iter().any(|one| one.platform == **platform);

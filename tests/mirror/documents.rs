@@ -90,11 +90,9 @@ fn metadata_that_contradicts_is_refused() {
         (lie::says("shasum", "x"), 3, "expected 64 received x"),
         (lie::says("os", "beos"), 3, "expected linux_amd64 received beos_amd64"),
         (lie::lacks("filename"), 1, "filename"),
-        (lie::renames_in("packages", LINUX, "plan9_mips"), 3, "expected linux_amd64 received plan9_mips"),
+        (lie::renames_in("packages", LINUX, "plan9_mips"), 3, &format!("expected {DIGEST} received none")),
         (lie::renames_in("packages", LINUX, "linux"), 1, "linux"),
-        (size(json!(0)), 3, "expected 1 9223372036854775807 received 0"),
-        (size(json!(1_u64 << 63)), 3, "expected 1 9223372036854775807 received 9223372036854775808"),
-        (size(json!(-1)), 1, "packages linux_amd64 package_size expected received -1"),
+        (size(json!(-1)), 1, "packages linux_amd64 package_size expected"),
         (lie::says("packages/linux_amd64/hashes", wrong), 3, &*format!("expected {DIGEST} received zh:00")),
         (lie::says("protocols", json!(["x"])), 3, "expected 6.0 received x"),
         (lie::says("download_url", "ftp://example.com/x.zip"), 3, "expected https received ftp://example.com/x.zip"),
@@ -109,6 +107,8 @@ fn metadata_that_contradicts_is_refused() {
     }
     let lie = lie::says("filename", "../x.zip");
     refused("download", lie, 3, &misnamed("../x.zip"));
+    // The size is not known then.
+    arrives(&told("download", size(json!(0))));
 }
 
 #[test]

@@ -120,9 +120,8 @@ fn a_redirect_target_is_named_and_gets_no_secret() {
     ] {
         for status in [401, 403] {
             let scene = redirected(sort, status);
-            let says = format!(
-                "error [ORIGIN]/acme/demo {about} https://[ELSEWHERE]/{path}?… {status} redirect"
-            );
+            let says =
+                format!("error [ORIGIN]/acme/demo {about} https://[ELSEWHERE]/{path}?… {status}");
             scene.demo("--platform linux_amd64").says(1, &says);
             assert_no_secrets_at_strangers(&scene.origin);
         }
@@ -161,7 +160,7 @@ fn a_redirect_of_a_network_mirror_does_not_carry_the_token() {
         let scene = redirected(sort, status);
         let told = scene.mirror(&from_mirror(&scene.origin));
         let url = format!("https://[ELSEWHERE]/mirror/example.com/acme/demo/{file}?…");
-        told.says(1, &format!("error {url} {status} redirect"));
+        told.says(1, &format!("error {url} {status}"));
         assert_no_secrets_at_strangers(&scene.origin);
     }
 }

@@ -17,8 +17,8 @@ use tfoci::outcome::{Failure, Problem, Side};
 use tfoci::platform::Platforms;
 use tfoci::prove::describe;
 use tfoci::release::KeyRing;
+use tfoci::source::Source;
 use tfoci::source::origin::Origin;
-use tfoci::source::{BadEntries, Source};
 use tfoci::trust::{self, Doubt, KeyFile, TrustEntry, TrustFile};
 use tfoci::verify::expiry;
 
@@ -231,7 +231,7 @@ fn news(
 /// The keys of the newest release of a provider at its origin.
 async fn served(source: &Source, provider: &ProviderAddr) -> Result<Vec<KeyRing>, Failure> {
     let served = async {
-        let available = source.available_versions(provider, BadEntries::Skipped);
+        let available = source.available_versions(provider);
         let versions = available.await?.versions.into_iter();
         let newest = versions.max_by_key(|one| !one.version.version().is_prerelease());
         let Some(newest) = newest else {

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::error::{Document, Error};
 use super::super::{AvailableVersion, AvailableVersions};
 use crate::address::ProviderAddr;
 use crate::error::printable;
 use crate::event::Warning;
-use crate::http::Shown;
 use crate::platform::Platform;
 use crate::protocol::provider_registry::{ListedVersion, VersionList};
 use crate::release;
@@ -19,20 +17,16 @@ use crate::version::SpelledVersion;
 ///
 /// Clients never read platforms in a list. Invalid platforms are therefore left out. A version without any valid platform counts as one without a
 /// list of platforms.
-pub(super) fn available_versions(
-    list: VersionList,
-    url: &Shown,
-) -> Result<AvailableVersions, Error> {
+pub(super) fn available_versions(list: VersionList) -> AvailableVersions {
     let mut versions: BTreeMap<_, AvailableVersion> = BTreeMap::new();
-    for listed in list.versions {
-        let ListedVersion {
-            version,
-            platforms,
-            protocols: _,
-        } = listed;
-        let version: SpelledVersion = version
-            .parse()
-            .map_err(|error| Error::invalid(&Document::Versions, url, error))?;
+    for ListedVersion {
+        version, platforms, ..
+    } in list.versions
+    {
+        // All others were skipped.
+        let Ok(version) = version.parse::<SpelledVersion>() else {
+            continue;
+        };
         let available = versions
             .entry(version.version().clone())
             .or_insert_with(|| AvailableVersion {
@@ -48,19 +42,15 @@ pub(super) fn available_versions(
     }
     let messages = list.warnings.iter();
     let messages = messages.map(|message| Warning::OfOrigin(printable(message)));
-    let skipped = list.skipped.iter();
-    let skipped_warning = list
-        .skipped
-        .first()
-        .map(|(_, first)| Warning::SkippedVersions {
-            count: list.skipped.len(),
-            first: first.clone(),
-        });
-    Ok(AvailableVersions {
+    let skipped = list.skipped.first();
+    let skipped = skipped.map(|first| Warning::SkippedVersions {
+        count: list.skipped.len(),
+        first: first.clone(),
+    });
+    AvailableVersions {
         versions: versions.into_values().collect(),
-        skipped: skipped.filter_map(|(name, _)| name.parse().ok()).collect(),
-        warnings: messages.chain(skipped_warning).collect(),
-    })
+        warnings: messages.chain(skipped).collect(),
+    }
 }
 
 /// The platforms of the zips that a checksum document lists. The document is not verified yet: if it lists a platform that the origin does

@@ -2,10 +2,11 @@
 //! ([clients: package metadata](crate::clients#package-metadata)).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use url::Url;
 
-use super::super::error::{Contradiction, Document, Error};
+use super::super::error::{Document, Error};
 use super::super::fetch::Access;
 use super::super::location::{RemoteMetadata, Renewal};
 use super::super::source_package::SourcePackage;
@@ -60,18 +61,15 @@ impl Metadata {
     pub(super) fn read(said: DownloadMetadata, asked: &MetadataRequest<'_>) -> Result<Self, Error> {
         let target = format!("{}_{}", said.os, said.arch);
         if target != asked.platform.to_string() {
-            let other = Contradiction::new("platform", asked.platform, &target);
-            return Err(asked.contradicts(other));
+            return Err(asked.contradicts("platform", asked.platform, &target));
         }
         let sha256 = from_hex(&said.shasum.to_ascii_lowercase()).map(Digest::from_sha256);
         let Some(digest) = sha256 else {
-            let other = Contradiction::new("shasum", "64 hex digits", &said.shasum);
-            return Err(asked.contradicts(other));
+            return Err(asked.contradicts("shasum", "64 hex digits", &said.shasum));
         };
         let protocols = Protocols::parse(said.protocols.iter().map(String::as_str));
-        let protocols = protocols.map_err(|error| {
-            asked.contradicts(Contradiction::new("protocol", "such as 6.0", &error.text))
-        })?;
+        let protocols =
+            protocols.map_err(|error| asked.contradicts("protocol", "such as 6.0", &error.text))?;
         let (packages, size) = packages(&said, digest, asked)?;
         let url = |field, text: &str| match text {
             "" => Ok(None),
@@ -122,8 +120,11 @@ impl Metadata {
         if self.digest == digest {
             return Ok(self.remote.url);
         }
-        let other = Contradiction::new("shasum", digest.hex(), &self.digest.hex());
-        Err(other.of(Document::Download(self.platform), self.from))
+        let what = Document::Download(self.platform);
+        let (expected, received) = (digest.hex(), self.digest.hex());
+        Err(Error::contradiction(
+            &what, &self.from, "shasum", expected, &received,
+        ))
     }
 }
 
@@ -149,9 +150,11 @@ fn packages(
     let expected = digest.hex();
     let first = zips.next();
     if first != Some(&expected) || zips.any(|zip| zip != expected) {
-        let others = listed(hashes, FEW);
-        let other = Contradiction::new("hash of the package", expected, &others);
-        return Err(asked.contradicts(other));
+        let received = match hashes {
+            [] => "none".to_owned(),
+            hashes => listed(hashes, FEW),
+        };
+        return Err(asked.contradicts("hash of the package", expected, &received));
     }
     let size = listed_package.map(|package| package.package_size);
     Ok((platforms, size.filter(|size| *size > 0)))
@@ -184,13 +187,14 @@ impl MetadataRequest<'_> {
     fn place(&self, field: &'static str, text: &str) -> Result<Url, Error> {
         let url = self.url.join(text).ok();
         url.filter(|url| matches!(url.scheme(), "http" | "https"))
-            .ok_or_else(|| self.contradicts(Contradiction::url(field, text)))
+            .ok_or_else(|| {
+                let received = Shown::from(text).to_string();
+                self.contradicts(field, "an https URL", &received)
+            })
     }
 
-    fn contradicts(&self, contradiction: Contradiction) -> Error {
-        contradiction.of(
-            Document::Download(self.platform.clone()),
-            self.shown.clone(),
-        )
+    fn contradicts(&self, field: &str, expected: impl fmt::Display, received: &str) -> Error {
+        let what = Document::Download(self.platform.clone());
+        Error::contradiction(&what, &self.shown, field, expected, received)
     }
 }

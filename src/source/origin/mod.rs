@@ -27,7 +27,7 @@ use super::error::{Document, Error};
 use super::fetch::{self, Access};
 use super::location::Renewal;
 use super::source_package::SourcePackage;
-use super::{AvailableVersions, BadEntries, ReleaseAnswer};
+use super::{AvailableVersions, ReleaseAnswer};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Note;
 use crate::http::{Answer, Request};
@@ -202,7 +202,6 @@ impl Origin {
     pub(super) async fn available_versions(
         &self,
         provider: &ProviderAddr,
-        bad: BadEntries,
     ) -> Result<AvailableVersions, Error> {
         let service = self.service(provider.hostname()).await?;
         let path = [provider.namespace(), provider.type_name(), "versions"];
@@ -214,9 +213,8 @@ impl Origin {
         }
         let what = Document::Versions;
         let answer = fetch::successful(&what, answer, &service.auth)?;
-        let url = answer.shown();
-        let list = fetch::json(&what, answer, |list| VersionList::read(list, bad))?;
-        available_versions(list, &url)
+        let list = fetch::json(&what, answer, VersionList::read)?;
+        Ok(available_versions(list))
     }
 
     pub(super) async fn platforms(
@@ -241,7 +239,9 @@ impl Origin {
         };
         let every = self.metadata_of_all(found, provider, version, others);
         let (mut found, absent) = every.await?;
-        let keys = found.iter_mut().flat_map(|one| std::mem::take(&mut one.keys));
+        let keys = found
+            .iter_mut()
+            .flat_map(|one| std::mem::take(&mut one.keys));
         let keys: Vec<_> = keys.collect();
         found.sort_by(|a, b| a.platform.cmp(&b.platform));
         let Some(first) = found.first() else {

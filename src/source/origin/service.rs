@@ -9,7 +9,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::super::auth::RequestAuth;
-use super::super::error::{Contradiction, Document, Error};
+use super::super::error::{Document, Error};
 use super::super::fetch::{self, Access};
 use super::Origin;
 use crate::address::Hostname;
@@ -77,7 +77,7 @@ impl Service {
         let Some(services) = configured else {
             return Self::discover(access, host, auth, named, document).await;
         };
-        let base = service(&services, host, &document, document.clone().into())?;
+        let base = service(&services, host, &document, &document.clone().into())?;
         let mut access = access.clone();
         // For this provider registry alone: a client of a server may name the same host as a provider's.
         access.http = access.http.naming(&base);
@@ -113,7 +113,7 @@ impl Service {
         let (is_verified, is_own) = (answer.is_verified(), !answer.is_elsewhere());
         let (final_url, shown) = (answer.url().clone(), answer.shown());
         let services = fetch::json(&what, answer, services)?;
-        let base = service(&services, host, &final_url, shown)?;
+        let base = service(&services, host, &final_url, &shown)?;
         // Send the token to another host only if the host's own discovery document names that host.
         let auth = match is_own || base.origin() == named.origin() {
             true => auth,
@@ -138,13 +138,13 @@ fn service(
     services: &BTreeMap<String, String>,
     host: &Hostname,
     document: &Url,
-    shown: Shown,
+    shown: &Shown,
 ) -> Result<Url, Error> {
     let text = services.get(SERVICE).ok_or_else(|| no_service(host))?;
     join(document, text).ok_or_else(|| {
         let received = Shown::from(&**text).to_string();
-        Contradiction::new(SERVICE, "a URL without a user's name", &received)
-            .of(Document::Discovery, shown)
+        let expected = "a URL without a user's name";
+        Error::contradiction(&Document::Discovery, shown, SERVICE, expected, &received)
     })
 }
 
