@@ -122,11 +122,10 @@ fn documents_time_out_after_the_configured_time() {
         ("versions", "", "v1/providers/acme/demo/versions"),
         ("document", "1.0.0", "files/acme/demo/1.0.0/SHA256SUMS"),
     ] {
-        let mut scene = OriginScene::of([demo()]);
-        scene.scene = scene.scene.env("TF_REGISTRY_CLIENT_TIMEOUT", "1");
+        let scene = OriginScene::of([demo()]);
         scene.origin.always(asks(sort), Fault::stall_body(10));
         let says = format!("error [ORIGIN]/acme/demo {version} [ORIGIN] 1 https://[ORIGIN]/{path}");
-        scene.demo("").says(1, &says).gives("");
+        scene.demo("--timeout 1").says(1, &says).gives("");
         assert_eq!(scene.origin.count(asks(sort)), 2);
     }
 }
@@ -135,7 +134,6 @@ fn documents_time_out_after_the_configured_time() {
 fn malformed_numbers_in_variables_count_as_unset() {
     let mut scene = OriginScene::of([demo()]);
     for (name, value) in [
-        ("TF_REGISTRY_CLIENT_TIMEOUT", "0"),
         ("TF_REGISTRY_DISCOVERY_RETRY", "-1"),
         ("TF_PROVIDER_DOWNLOAD_RETRY", "twice"),
     ] {
