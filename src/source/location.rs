@@ -117,11 +117,11 @@ impl RemoteMetadata {
     }
 }
 
+type RequestUrl = dyn Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync;
+
 /// Requests the current URL of a package from its origin.
 #[derive(Clone)]
-pub(super) struct Renewal(
-    pub(super) Arc<dyn Fn() -> BoxFuture<'static, Result<Option<Url>, Error>> + Send + Sync>,
-);
+pub(super) struct Renewal(pub(super) Arc<RequestUrl>);
 
 impl fmt::Debug for Renewal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
