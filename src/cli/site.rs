@@ -1,7 +1,7 @@
 //! `tfoci site`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use clap::Args;
@@ -10,13 +10,13 @@ use url::Url;
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
-use tfoci::error::{counted, listed, printable, printable_path};
+use tfoci::error::{counted, printable_path};
 use tfoci::event::Subject;
 use tfoci::install::{DirectoryKind, Form, Request};
 use tfoci::jobs::locked;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
-use tfoci::site::{GENERATOR, Site, SiteChange, known_url};
+use tfoci::site::{GENERATOR, Site, SiteChange};
 use tfoci::version::Version;
 
 use super::Ending;
@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     /// `linux/amd64` means the same. Packages for other platforms that are in the directory already stay.
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<String>,
-    /// The URL of the files for clients [default: that of the last run]
+    /// The URL of the files for clients, which the page names
     #[arg(long, value_name = "URL", value_parser = site_url, help_heading = "Destination")]
     url: Option<Url>,
     /// Delete versions that the store no longer has, or that no longer verify
@@ -101,16 +101,15 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     let providers: BTreeSet<ProviderAddr> = providers.cloned().collect();
     session.warn_of_unmatched(&arguments.trust, &request.trust, &providers);
-    warn_of_ports(&providers, session);
     let report = &session.report;
     let extent = Extent {
         providers: providers.len(),
         dry_run: arguments.dry_run,
         only_changed: false,
     };
-    let known = || known_url(&arguments.directory).filter(|url| site_url(url.as_str()).is_ok());
-    let url = arguments.url.clone().or_else(known);
-    let url = url.map(|url| with_slash(url.as_str()));
+    // Clients drop the text after the last slash.
+    let url = arguments.url.as_ref();
+    let url = url.map(|url| format!("{}/", url.as_str().trim_end_matches('/')));
     let mirror = url.clone().map(|url| Mirror::Network { url });
     let reporter = report.writing(SITE, extent, mirror);
     let verified = Verified::default();
@@ -138,23 +137,14 @@ async fn finish_others(site: &Site<'_>, everything: &Everything, session: &Sessi
     };
     // A failure of the whole store and the wrong template look as if its providers were gone.
     let has_failures = session.report.has_failures();
-    let mut kept = Vec::new();
     for provider in others {
         if !has_failures && !everything.may_have(&provider).await {
             site.withdraw(&provider);
         } else if site.is_published(&provider) {
-            kept.push(provider);
+            session.printer.warning(&format!(
+                "{provider} is still published: the store does not list it, but not all of it could be read"
+            ));
         }
-    }
-    if !kept.is_empty() {
-        let (are, them) = match kept.len() {
-            1 => ("is", "it"),
-            _ => ("are", "them"),
-        };
-        let providers = listed(kept, 1);
-        session.printer.warning(&format!(
-            "{providers} {are} still published, although the store does not list {them}: it may have {them}, since not all of it could be read"
-        ));
     }
 }
 
@@ -167,38 +157,16 @@ fn record(change: Result<SiteChange, Failure>, verified: &Verified, session: &Se
             locked(verified).insert(key, written.authentication.clone());
             report.installed(written);
         }
-        Ok(SiteChange::Deleted { provider, version }) => {
-            report.deleted(&provider, &version);
-        }
-        Ok(SiteChange::Kept { provider, version }) => {
+        Ok(SiteChange::Deleted(provider, version)) => report.deleted(&provider, &version),
+        Ok(SiteChange::Kept(provider, version)) => {
             report.kept(&Subject::version(&provider, &version));
         }
         Err(failure) => report.failed(failure.into()),
     }
 }
 
-/// Warns of hosts with a port, whose providers clients refuse to install from a network mirror. The files are written in any case.
-fn warn_of_ports(providers: &BTreeSet<ProviderAddr>, session: &Session) {
-    let hosts = providers.iter().map(ProviderAddr::hostname);
-    let hosts: BTreeSet<_> = hosts.filter(|host| host.has_port()).collect();
-    for host in hosts {
-        session.printer.warning(&format!(
-            "clients refuse to install the providers of {host} from a network mirror, because this host has a port"
-        ));
-    }
-}
-
 fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {
     let directory = &arguments.directory;
-    if let Some(address) = address(directory) {
-        let address = printable(&address);
-        return Err(CommandError::usage(format!(
-            "`{address}` is the address of a provider\n  expected DIR, the directory of the files"
-        ))
-        .advising(format!(
-            "name the directory first: `tfoci site DIR {address}`"
-        )));
-    }
     if is_store(directory) {
         let expected = "DIR, the directory of the files; `--from` names the store";
         return Err(into_store(directory, expected));
@@ -215,15 +183,6 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
         dry_run: arguments.dry_run,
         jobs: session.jobs(),
     })
-}
-
-/// The address of a provider where the directory is expected. Nobody names a directory by a path of three parts that begins with a host.
-fn address(directory: &Path) -> Option<String> {
-    let text = directory.to_str()?;
-    let (host, _) = text.split_once('/')?;
-    let is_address = host.contains('.') && !host.starts_with('.') && !directory.is_dir();
-    let parsed: ProviderAddr = is_address.then(|| text.parse().ok()).flatten()?;
-    Some(parsed.to_string())
 }
 
 /// Writes the page for people, `templates/site/index.html.hbs`.
@@ -281,11 +240,6 @@ fn write_page(
         session.printer.warning(&line);
     }
     Ok(())
-}
-
-/// Adds a slash at the end of a URL. Clients drop the text after the last one.
-fn with_slash(url: &str) -> String {
-    format!("{}/", url.trim_end_matches('/'))
 }
 
 /// Clients accept a network mirror by https only.

@@ -90,13 +90,12 @@ fn is_file_name(name: &str) -> bool {
 ///
 /// # Errors
 /// The system reported an error, or the file is a symbolic link.
-pub(super) fn indexed(directory: &Directory) -> Result<Option<Vec<Version>>, disk::Error> {
+pub(super) fn indexed(directory: &Directory) -> Result<Option<BTreeSet<Version>>, disk::Error> {
     let index = read(directory, INDEX, VersionIndex::read)?;
     Ok(index.map(|index| {
         let versions = index.versions.keys();
         let versions = versions.filter_map(|name| Version::canonical(name));
-        let sorted: BTreeSet<Version> = versions.collect();
-        sorted.into_iter().collect()
+        versions.collect()
     }))
 }
 

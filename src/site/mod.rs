@@ -28,7 +28,7 @@ mod folder;
 mod page;
 mod provider;
 
-pub use page::{GENERATOR, Listed, known_url};
+pub use page::{GENERATOR, Listed};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -48,19 +48,9 @@ pub enum SiteChange {
     /// A version was written, or was complete already.
     Written(Installed),
     /// A version was deleted, or would be in a dry run.
-    Deleted {
-        /// The provider's address.
-        provider: ProviderAddr,
-        /// The deleted version.
-        version: Version,
-    },
+    Deleted(ProviderAddr, Version),
     /// A version of an earlier run stays published, although this run would not publish it.
-    Kept {
-        /// The provider's address.
-        provider: ProviderAddr,
-        /// The published version.
-        version: Version,
-    },
+    Kept(ProviderAddr, Version),
 }
 
 /// Receives each change or failure as soon as it is known.
@@ -135,17 +125,14 @@ impl<'a> Site<'a> {
     /// Reports published versions of a provider that stay.
     fn keep(&self, provider: &ProviderAddr, versions: impl IntoIterator<Item = Version>) {
         for version in versions {
-            (self.on_change)(Ok(SiteChange::Kept {
-                provider: provider.clone(),
-                version,
-            }));
+            (self.on_change)(Ok(SiteChange::Kept(provider.clone(), version)));
         }
     }
 
     /// The versions of a provider that clients of the site see. An error of the directory is reported when its `index.json` is written.
-    fn published(&self, provider: &ProviderAddr) -> Vec<Version> {
+    fn published(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
         let Ok(Some(directory)) = folder::open(&self.request.into, provider) else {
-            return Vec::new();
+            return BTreeSet::new();
         };
         let indexed = documents::indexed(&directory);
         indexed.ok().flatten().unwrap_or_default()
@@ -157,8 +144,7 @@ impl<'a> Site<'a> {
         match provider::finish(into, provider, stored, *dry_run) {
             Ok(deleted) => {
                 for version in deleted {
-                    let provider = provider.clone();
-                    (self.on_change)(Ok(SiteChange::Deleted { provider, version }));
+                    (self.on_change)(Ok(SiteChange::Deleted(provider.clone(), version)));
                 }
             }
             Err(error) => {

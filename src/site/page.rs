@@ -1,9 +1,7 @@
 //! The page for people, and the providers that it lists.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-use url::Url;
 
 use super::folder;
 use super::{Site, documents};
@@ -22,7 +20,7 @@ const PAGE: &str = "index.html";
 const LARGEST: u64 = 64 << 20;
 
 /// Providers with their versions in ascending order, as the page lists them.
-pub type Listed = BTreeMap<ProviderAddr, Vec<Version>>;
+pub type Listed = BTreeMap<ProviderAddr, BTreeSet<Version>>;
 
 impl Site<'_> {
     /// The providers in the site. This includes those that earlier runs wrote.
@@ -109,25 +107,6 @@ fn find(at: &Directory, path: &str, found: &mut Vec<ProviderAddr>) -> Result<(),
         }
     }
     Ok(())
-}
-
-/// The URL for clients that the page of an earlier run names, so that a run without one does not lose it; `None` if there is no such page.
-pub fn known_url(directory: &Path) -> Option<Url> {
-    const LINK: &str = r#"<link rel="canonical" href=""#;
-    let directory = Directory::open(directory).ok()?;
-    let page = folder::read(&directory, PAGE, LARGEST).ok()??;
-    let page = String::from_utf8(page).ok()?;
-    // The page of another program has other links.
-    let (head, _) = page
-        .split_once("</head>")
-        .filter(|_| page.contains(GENERATOR))?;
-    let (_, rest) = head.split_once(LINK)?;
-    let (url, _) = rest.split_once('"')?;
-    let escapes = [("&#x27;", "'"), ("&#x3D;", "="), ("&amp;", "&")];
-    let url = escapes.iter().fold(url.to_owned(), |url, (escape, plain)| {
-        url.replace(escape, plain)
-    });
-    Url::parse(&url).ok()
 }
 
 fn open(path: &Path) -> Result<Directory, disk::Error> {

@@ -19,15 +19,6 @@ use crate::outcome::{Failure, Problem, Side};
 use crate::platform::Platforms;
 use crate::version::Version;
 
-/// What became of a version.
-enum Written {
-    Installed(Box<Installed>),
-    /// It has no package for the wanted platforms.
-    Nothing,
-    /// The site has packages of the version, and the store has none of these. They are to be deleted.
-    Gone,
-}
-
 impl Site<'_> {
     /// Writes versions of one provider.
     pub(super) async fn provider(&self, provider: &ProviderAddr, tasks: &[Task]) {
@@ -108,12 +99,12 @@ impl Site<'_> {
         let mut writing = pin!(self.side_by_side.run(false, writing));
         while let Some((version, written)) = writing.next().await {
             match written {
-                Ok(Written::Installed(installed)) => {
+                Ok((Some(installed), _)) => {
                     has_package = true;
-                    (self.on_change)(Ok(SiteChange::Written(*installed)));
+                    (self.on_change)(Ok(SiteChange::Written(installed)));
                 }
-                Ok(Written::Gone) => _ = to_delete.insert(version.clone()),
-                Ok(Written::Nothing) => {}
+                Ok((None, true)) => _ = to_delete.insert(version.clone()),
+                Ok((None, false)) => {}
                 Err(failure) => {
                     has_package = true;
                     // What the store has lost says nothing about what is published.
@@ -136,7 +127,13 @@ impl Site<'_> {
         Ok(stored.cloned().collect())
     }
 
-    async fn version(&self, from: &StoredProvider, version: &Version) -> Result<Written, Failure> {
+    /// Writes one version; `None` if it has no package for the wanted platforms. Also returns whether the store has none of the packages that the
+    /// site has, so that they are to be deleted.
+    async fn version(
+        &self,
+        from: &StoredProvider,
+        version: &Version,
+    ) -> Result<(Option<Installed>, bool), Failure> {
         let (request, reporter) = (self.request, self.reporter);
         let about = |problem| from.failure(Some(version), problem);
         let examined = from.examine(version, &Platforms::All, &request.trust);
@@ -155,12 +152,7 @@ impl Site<'_> {
             Some(self.installer.deliver(&release, &at, &any).await?)
         };
         let is_gone = self.write_document(&from.provider, version, installed.as_ref(), &stored);
-        let is_gone = is_gone.map_err(|error| about(error.into()))?;
-        Ok(match installed {
-            Some(installed) => Written::Installed(Box::new(installed)),
-            None if is_gone => Written::Gone,
-            None => Written::Nothing,
-        })
+        Ok((installed, is_gone.map_err(|error| about(error.into()))?))
     }
 
     /// Writes the document of a version after its packages. Packages for other platforms stay listed, except those that the store no longer has if

@@ -23,13 +23,6 @@ fn the_page_lists_the_providers() {
         assert!(page.contains(part), "{part}\n{page}");
     }
     assert!(!page.contains("<script") && !page.contains("a&b"), "{page}");
-    // A job without the option does not take the configuration away.
-    site(&scene, "").succeeds();
-    let read = || fs::read_to_string(scene.path("public/index.html")).unwrap();
-    assert_eq!(read(), page);
-    site(&scene, "--url https://other.example").succeeds();
-    let other = read();
-    assert!(other.contains("https://other.example/") && !other.contains("mirror.example"));
 }
 
 /// A run tells how the versions verified that it has read, and nothing of others.
