@@ -111,7 +111,7 @@ fn page(names: &[&str]) -> Result<String, CommandError> {
 /// What `tfoci COMMAND --help` prints.
 fn long_help(command: &[&str]) -> String {
     let arguments = ["tfoci"].iter().chain(command).chain(&["--help"]);
-    match super::with_full_help().try_get_matches_from(arguments) {
+    match super::tfoci().try_get_matches_from(arguments) {
         Ok(_) => String::new(),
         Err(help) => help.to_string(),
     }

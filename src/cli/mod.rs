@@ -73,10 +73,6 @@ use signals::until_interrupted;
 const GLOBALS: &str =
     "Options that every command takes: tfoci help options. Exit codes: tfoci help exit-codes";
 
-/// The layout of a command's whole help.
-const FULL_HELP: &str =
-    "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
-
 /// The version, the commit and the target.
 const VERSION: &str = env!("TFOCI_VERSION");
 
@@ -282,7 +278,10 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
             ended
         }
-        Err(error) => Some(Err(no_threads(&error))),
+        Err(error) => {
+            let message = format!("the system starts no threads for tfoci\n  {error}");
+            Some(Err(CommandError::plain(Category::Local, message)))
+        }
     };
     let report = &session.report;
     let failed = match ended {
@@ -302,11 +301,6 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(failed.map_or(0, exit_code))
 }
 
-fn no_threads(error: &std::io::Error) -> CommandError {
-    let message = format!("the system starts no threads for tfoci\n  {error}");
-    CommandError::plain(Category::Local, message)
-}
-
 /// The command line of `tfoci`. The help of a command leaves out the options that every command takes.
 fn tfoci() -> clap::Command {
     let hidden = Tfoci::command().mut_args(|argument| match argument.is_global_set() {
@@ -314,31 +308,6 @@ fn tfoci() -> clap::Command {
         false => argument,
     });
     hidden.mut_subcommands(with_ends)
-}
-
-/// The command line, whose help has every option.
-fn with_full_help() -> clap::Command {
-    tfoci().mut_subcommands(in_full)
-}
-
-/// A command whose help is complete, with a line or two for each option. Manual pages have the details.
-fn in_full(command: clap::Command) -> clap::Command {
-    let about = command.get_long_about().map(ToString::to_string);
-    let details = about.as_deref().and_then(|about| about.split_once("\n\n"));
-    let command = match details {
-        Some((_, details)) => command.before_help(details.to_owned()),
-        None => command,
-    };
-    let ends = command.get_after_long_help().cloned();
-    let help = clap::Arg::new("help").long("help").short('h');
-    let help = help.action(clap::ArgAction::HelpShort).hide(true);
-    command
-        .help_template(FULL_HELP)
-        .after_help(ends.unwrap_or_default())
-        .mut_args(|argument| argument.hide_short_help(false))
-        .disable_help_flag(true)
-        .arg(help)
-        .mut_subcommands(in_full)
 }
 
 /// A command whose help ends with its examples and a reference to the other options.
@@ -360,9 +329,7 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         let OciPush { arguments, globals } = OciPush::from_arg_matches(&matches)?;
         return Ok((Command::Push(arguments), globals));
     }
-    let is_long = arguments.iter().any(|argument| argument == "--help");
-    let command = if is_long { with_full_help() } else { tfoci() };
-    let matches = variables::matches(command, arguments)?;
+    let matches = variables::matches(tfoci(), arguments)?;
     let Tfoci {
         command,
         mut globals,
