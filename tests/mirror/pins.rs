@@ -273,12 +273,3 @@ fn a_hostile_user_id_stays_within_its_comment() {
     assert_eq!(scene.trust(), expected);
     scene.demo(&format!("{PINNING} --recheck -q")).says(0, "");
 }
-
-#[test]
-fn keys_of_an_option_are_not_pinned() {
-    let scene = OriginScene::of([demo()]);
-    scene.write("acme.asc", Signer::acme().public_armored());
-    let told = scene.demo(&format!("{PINNING} --key acme.asc"));
-    told.tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] pinned Warning --pin-new --key Mirrored 1 1 406 [TIME]");
-    assert!(!scene.path("trust.toml").exists());
-}

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
@@ -48,7 +47,6 @@ pub(super) struct Pins<'a> {
     session: &'a Session,
     dry_run: bool,
     keys: Mutex<BTreeMap<ProviderAddr, Keys>>,
-    has_written: AtomicBool,
 }
 
 /// The keys of one provider.
@@ -56,8 +54,6 @@ pub(super) struct Pins<'a> {
 struct Keys {
     /// Whether the provider requires a signature and has no pinned key.
     is_keyless: bool,
-    /// Whether a release of this provider was verified in this run.
-    is_examined: bool,
     has_failed: bool,
     seen: NewKeys,
     /// Those of `seen` that are in the trust file.
@@ -90,7 +86,6 @@ impl<'a> Pins<'a> {
             session,
             dry_run,
             keys: Mutex::new(keys),
-            has_written: AtomicBool::new(false),
         }
     }
 
@@ -110,7 +105,6 @@ impl<'a> Pins<'a> {
         let Some(authentication) = &published.authentication else {
             return;
         };
-        keys.is_examined = true;
         if let (Some(Anchor::Origin | Anchor::Lock), Some(key)) =
             (authentication.anchor, &published.signer)
         {
@@ -144,17 +138,13 @@ impl<'a> Pins<'a> {
             Ok(lock) => (lock, None),
             Err(error) => (None, Some(Failure::from(error).into())),
         };
-        let is_locked = why.is_none();
-        let mut draft = None;
+        let (is_locked, mut draft) = (why.is_none(), None);
         for (provider, keys) in &mut all {
-            let written = match is_locked {
-                true => self
-                    .write(provider, keys, &mut draft)
-                    .map_err(|error| why = Some(error)),
-                false if keys.are_saved() => Ok(()),
-                false => Err(()),
-            };
-            if written.is_err() {
+            if is_locked {
+                let written = self.write(provider, keys, &mut draft);
+                why = written.err().or(why);
+            }
+            if !keys.are_saved() {
                 let keys: Vec<String> = keys.seen.keys().map(Fingerprint::to_string).collect();
                 unwritten.push(format!("{provider} {}", keys.join(", ")));
             }
@@ -162,7 +152,7 @@ impl<'a> Pins<'a> {
         if why.is_none() {
             self.unite(&all, draft.as_deref());
         }
-        let is_unseen = |keys: &Keys| keys.is_keyless && !keys.is_examined && !keys.has_failed;
+        let is_unseen = |keys: &Keys| keys.is_keyless && keys.seen.is_empty() && !keys.has_failed;
         let unseen = all.iter().filter(|(_, keys)| is_unseen(keys));
         let unseen: Vec<String> = unseen.map(|(provider, _)| provider.to_string()).collect();
         if !unseen.is_empty() {
@@ -171,13 +161,6 @@ impl<'a> Pins<'a> {
                 unseen.join(", ")
             );
             self.session.printer.warning(&line);
-        }
-        if self.has_written.load(Ordering::Relaxed) {
-            let line = format!(
-                "compare the keys in {} with those that their authors publish, and commit the file and the directory `keys` beside it",
-                printable_path(&self.path)
-            );
-            self.session.printer.line(Tone::Plain, "Note", &line);
         }
         why.map_or(Ok(()), |source| {
             Err(CommandError::not_pinned(&self.path, &unwritten, source))
@@ -218,7 +201,6 @@ impl<'a> Pins<'a> {
                     }
                     let written = disk::staged::replace(path, text.as_bytes());
                     written.map_err(Failure::from)?;
-                    self.has_written.store(true, Ordering::Relaxed);
                     (Tone::Done, "Pinned")
                 }
             };
