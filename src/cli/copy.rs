@@ -20,7 +20,7 @@ use super::arguments::{Attest, DESTINATION, ReadTrust};
 use super::error::CommandError;
 use super::report::{COPY, Extent};
 use super::session::place::refuse_other;
-use super::session::{Session, TrustPath, check, consequence, exclusion, requested};
+use super::session::{Session, TrustPath, check, exclusion, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -115,10 +115,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let mut plan = Plan::of(&arguments, file, &locks, session, &registry).await?;
     plan.leave_out(&options.exclude);
     let providers = plan.providers();
-    if let Some(TrustPath { path, .. }) = &trust {
-        let consequence = consequence(&arguments.trust);
-        session.warn_of_unmatched_in(path, &options.trust.policy, &providers, consequence);
-    }
+    session.warn_of_unmatched(trust.as_ref(), &options.trust.policy, &providers);
     check(&to, &providers)?;
     let bundle = bundle::begin(&arguments, &to, session).await?;
     let target = match &bundle {

@@ -22,7 +22,7 @@ use super::arguments::{Attest, DESTINATION, Trust};
 use super::error::CommandError;
 use super::report::{Extent, PUSH};
 use super::session::place::refuse_other;
-use super::session::{REFUSED, Session, TrustPath, check};
+use super::session::{Session, check};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -157,13 +157,7 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
     let file = session.trust_path(&arguments.trust, None);
     let policy = session.policy(&arguments.trust, file.as_ref())?;
     let policy = policy.with_allow_unsigned(unsigned);
-    if let Some(TrustPath { path, .. }) = &file {
-        let consequence = match arguments.require_pinned {
-            true => REFUSED,
-            false => "no key is pinned for it",
-        };
-        session.warn_of_unmatched_in(path, &policy, [&selection.provider], consequence);
-    }
+    session.warn_of_unmatched(file.as_ref(), &policy, [&selection.provider]);
     Ok(Request {
         directory: arguments.directory.clone(),
         rule: policy.rule_for(&selection.provider).unwrap_or_default(),

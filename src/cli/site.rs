@@ -100,7 +100,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     }
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
     let providers: BTreeSet<ProviderAddr> = providers.cloned().collect();
-    session.warn_of_unmatched(&arguments.trust, &request.trust, &providers);
+    let file = session.trust_path(&arguments.trust.trust, None);
+    session.warn_of_unmatched(file.as_ref(), &request.trust.policy, &providers);
     let report = &session.report;
     let extent = Extent {
         providers: providers.len(),

@@ -28,7 +28,7 @@ use super::arguments::ReadTrust;
 use super::error::CommandError;
 use super::findings::{self, FailOn, Findings, shell};
 use super::progress::Progress;
-use super::session::{Session, TrustPath, WantedVersions, consequence, read_mirror_key, requested};
+use super::session::{Session, TrustPath, WantedVersions, read_mirror_key, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -105,10 +105,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let (tasks, whole) = tasks(&arguments, file, trust.as_ref(), session, &mut found).await?;
     let providers = tasks.iter().map(|task| task.from.provider.clone());
     let providers: Vec<_> = providers.collect();
-    if let Some(TrustPath { path, .. }) = &trust {
-        let consequence = consequence(&arguments.trust);
-        session.warn_of_unmatched_in(path, &options.trust.policy, &providers, consequence);
-    }
+    session.warn_of_unmatched(trust.as_ref(), &options.trust.policy, &providers);
     let progress = Progress::begin(&session.printer, providers.len(), false);
     let found = Mutex::new((found, 0, Vec::new()));
     let on_checked = |checked: Checked| {

@@ -135,7 +135,8 @@ async fn into_mirror(
         everything,
     } = wanted.await?;
     let providers = wanted.iter().map(|wanted| &wanted.selection.provider);
-    session.warn_of_unmatched(&arguments.lock.trust, &request.trust, providers);
+    let file = session.trust_path(&arguments.lock.trust.trust, None);
+    session.warn_of_unmatched(file.as_ref(), &request.trust.policy, providers);
     let report = &session.report;
     let extent = Extent {
         providers: wanted.len(),

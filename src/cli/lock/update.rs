@@ -20,7 +20,7 @@ use super::{LockRequest, Writing};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, required_by};
 use crate::cli::report::{Extent, INSTALL, LOCK};
-use crate::cli::session::{Session, consequence, data_directory, has_data_directory};
+use crate::cli::session::{Session, data_directory, has_data_directory};
 
 /// The directory in which clients look for providers without any configuration.
 const PLUGINS: &str = "terraform.d/plugins";
@@ -36,14 +36,9 @@ pub(in crate::cli) async fn update(
     let mut roots = roots::read(&request, session).await?;
     let client = roots.client(&request)?;
     session.read_as(client);
-    if let Some(file) = session.trust_path(&request.lock.trust.trust, None) {
-        let consequence = match request.options.trust_store {
-            true => "no key is pinned, and `--trust-store` believes the store or mirror",
-            false => consequence(&request.lock.trust),
-        };
-        let policy = &request.options.trust.policy;
-        session.warn_of_unmatched_in(&file.path, policy, roots.providers(), consequence);
-    }
+    let file = session.trust_path(&request.lock.trust.trust, None);
+    let policy = &request.options.trust.policy;
+    session.warn_of_unmatched(file.as_ref(), policy, roots.providers());
     compare(&mut roots, &request, session)?;
     // The hosts that only configurations name: a stranger may have written these. The user names the hosts in addresses.
     let strangers = roots.providers().filter(|_| request.providers.is_empty());

@@ -8,7 +8,6 @@ mod plan;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
@@ -33,9 +32,8 @@ use super::arguments::ORIGIN;
 use super::arguments::{Attest, Trust};
 use super::error::CommandError;
 use super::number;
-use super::printer::Tone;
 use super::report::{Extent, MIRROR, Row};
-use super::session::{REFUSED, Session, TrustPath, requested};
+use super::session::{Session, TrustPath, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -128,7 +126,7 @@ pub(super) struct Arguments {
     ///
     /// If at least three providers of a namespace have one key, and no other entry is for any of its providers, one entry pins it for the whole
     /// namespace. With --dry-run, tfoci only prints the keys.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "key")]
     pin_new: bool,
     /// Accept releases without signature or key
     ///
@@ -141,7 +139,7 @@ pub(super) struct Arguments {
     ///
     /// A lock file of `--from-lock` that lists the version counts as a pin.
     ///
-    /// Versions that the store has already are not verified, and tfoci prints how many they are. `--recheck` verifies them too.
+    /// Versions that the store has already are not verified. `--recheck` verifies them too.
     #[arg(long, conflicts_with = "pin_new")]
     require_pinned: bool,
     #[command(flatten)]
@@ -160,16 +158,18 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         false => None,
     };
     let policy = policy(&arguments, trust.as_ref(), session)?;
-    let options = options(&arguments, file.as_ref(), session)?;
+    let options = Options {
+        rechecks: arguments.recheck,
+        dry_run: arguments.dry_run,
+        jobs: session.jobs(),
+        now: SystemTime::now(),
+        pins_keys: arguments.pin_new,
+        attester: session.attester(&arguments.attest, file.as_ref())?,
+    };
     let tasks = plan::tasks(&arguments, file, &policy, session, &locks, &http)?;
-    if let (Some(trust), None) = (trust, &pinning) {
-        let providers = tasks.iter().map(|task| &task.provider);
-        let consequence = match arguments.require_pinned {
-            true => REFUSED,
-            false => "the keys that their origins serve are believed",
-        };
-        session.warn_of_unmatched_in(&trust.path, &policy, providers, consequence);
-    }
+    let known = trust.filter(|_| pinning.is_none());
+    let providers = tasks.iter().map(|task| &task.provider);
+    session.warn_of_unmatched(known.as_ref(), &policy, providers);
     let is_strict =
         |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
     let (tasks, unpinned): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_strict);
@@ -185,8 +185,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let results = Results {
         session,
         locks,
-        pins: pinning.map(|file| pins(file, &arguments, &tasks, session)),
-        unverified: AtomicUsize::new(0),
+        pins: pinning.map(|file| Pins::new(file, &tasks, session, arguments.dry_run)),
     };
     for Task { provider, .. } in unpinned {
         let subject = Subject::provider(&provider);
@@ -195,14 +194,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let source = source(from, &tasks, &http, session)?;
     let on_result = |result| results.add(result);
     mirror(tasks, &source, &options, &reporter, &on_result).await;
-    let unverified = results.unverified.into_inner();
     if let Some(pins) = results.pins
         && let Err(error) = pins.finish(&*reporter).await
     {
         session.report.failed(error);
-    }
-    if arguments.require_pinned && unverified > 0 {
-        note_unverified(unverified, session);
     }
     Ok(session.report.finish_telling(arguments.exit_code))
 }
@@ -238,35 +233,6 @@ fn policy(
     Ok(policy.with_allow_unsigned(session.patterns(&arguments.allow_unsigned)?))
 }
 
-/// The keys that `--pin-new` pins into a trust file.
-fn pins<'a>(
-    file: TrustPath,
-    arguments: &Arguments,
-    tasks: &[Task],
-    session: &'a Session,
-) -> Pins<'a> {
-    if !arguments.trust.key.is_empty() {
-        let text = "`--pin-new` pins no key, because `--key` names the keys of all providers";
-        session.printer.warning(text);
-    }
-    Pins::new(file, tasks, session, arguments.dry_run)
-}
-
-fn options(
-    arguments: &Arguments,
-    file: Option<&MirrorFile>,
-    session: &Session,
-) -> Result<Options, CommandError> {
-    Ok(Options {
-        rechecks: arguments.recheck,
-        dry_run: arguments.dry_run,
-        jobs: session.jobs(),
-        now: SystemTime::now(),
-        pins_keys: arguments.pin_new,
-        attester: session.attester(&arguments.attest, file)?,
-    })
-}
-
 /// The source that `--from` names, or the origins. Only they give the dates for a minimum age.
 fn source(
     from: Option<SourceAddr>,
@@ -297,17 +263,11 @@ struct Results<'a> {
     session: &'a Session,
     locks: Locks,
     pins: Option<Pins<'a>>,
-    /// The number of versions that were not verified, because the store has them.
-    unverified: AtomicUsize,
 }
 
 impl Results<'_> {
     /// Reports a version, and pins its key.
     fn add(&self, result: Result<Published, Failure>) {
-        let is_verified = |one: &Published| one.authentication.is_some();
-        if result.as_ref().is_ok_and(|one| !is_verified(one)) {
-            self.unverified.fetch_add(1, Ordering::Relaxed);
-        }
         if let Some(pins) = &self.pins {
             pins.record(&result);
         }
@@ -322,14 +282,4 @@ impl Results<'_> {
             },
         }
     }
-}
-
-/// Notes with `--require-pinned` that versions in the store were not verified again.
-fn note_unverified(count: usize, session: &Session) {
-    let versions = match count {
-        1 => "1 version that the store has already was".to_owned(),
-        count => format!("{count} versions that the store has already were"),
-    };
-    let text = format!("{versions} not verified again; `--recheck` does so");
-    session.printer.line(Tone::Plain, "Note", &text);
 }

@@ -20,8 +20,8 @@ use crate::cli::session::{Everything, unmatched_line};
 /// Prints the reports of the server.
 pub(super) struct Log {
     pub(super) printer: Printer,
-    /// The trust file with its policy, and what happens to the providers that no entry matches; `None` without a trust file.
-    pub(super) unmatched: Option<(PathBuf, Policy, &'static str)>,
+    /// The trust file with its policy.
+    pub(super) trust_file: Option<(PathBuf, Policy)>,
 }
 
 impl Log {
@@ -59,8 +59,8 @@ impl Log {
         };
         let text = counted(providers.len(), "provider");
         self.event("serving", Tone::Done, "Serving", text);
-        if let Some((file, policy, consequence)) = &self.unmatched
-            && let Some(text) = unmatched_line(file, policy, &providers, consequence)
+        if let Some((file, policy)) = &self.trust_file
+            && let Some(text) = unmatched_line(file, policy, &providers)
         {
             self.event("unmatched", Tone::Warning, "Warning", text);
         }

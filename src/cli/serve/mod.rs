@@ -31,8 +31,8 @@ use super::host;
 use super::number;
 use super::page::PageOptions;
 use super::public_url::public_url;
+use super::session::Session;
 use super::session::place::refuse_other;
-use super::session::{Session, consequence};
 use super::signals;
 use log::Log;
 use page::Pages;
@@ -201,11 +201,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let settings = settings::of(&arguments, &endpoint, registry.clone(), http, session)?;
     let policy = &settings.trust.policy;
     let trust_file = session.trust_path(&arguments.trust.trust, None);
-    let unmatched =
-        trust_file.map(|file| (file.path, policy.clone(), consequence(&arguments.trust)));
+    let trust_file = trust_file.map(|file| (file.path, policy.clone()));
     let log = Arc::new(Log {
         printer: session.printer.clone(),
-        unmatched,
+        trust_file,
     });
     let url = settings.url.clone();
     let store = open(&endpoint, registry, arguments.fill, session)?;

@@ -52,9 +52,6 @@ pub(super) use wanted::{Wanted, WantedVersions};
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).
 pub(super) const JOBS: u8 = 4;
 
-/// What `--require-pinned` means for providers that no entry of the trust file matches.
-pub(super) const REFUSED: &str = "refused by `--require-pinned`";
-
 /// The size limit in bytes of trust files, lock files and keys. Key files are the largest of them.
 const LARGEST_FILE: u64 = limits::KEYS;
 
@@ -312,57 +309,30 @@ impl Session {
         Ok(stored_provider(&endpoint, &store, provider).map_err(Failure::from)?)
     }
 
-    /// Warns if no rule of the trust file matches some of these providers: a `match` may contain a typing mistake.
+    /// Warns if no entry of the trust file matches some of these providers: a `match` may contain a typing mistake.
     pub(super) fn warn_of_unmatched<'a>(
         &self,
-        arguments: &ReadTrust,
-        trust: &TrustOptions,
-        providers: impl IntoIterator<Item = &'a ProviderAddr>,
-    ) {
-        if let Some(file) = self.trust_path(&arguments.trust, None) {
-            let consequence = consequence(arguments);
-            self.warn_of_unmatched_in(&file.path, &trust.policy, providers, consequence);
-        }
-    }
-
-    /// As [`Session::warn_of_unmatched`]. `consequence` says what happens to these providers.
-    pub(super) fn warn_of_unmatched_in<'a>(
-        &self,
-        file: &Path,
+        file: Option<&TrustPath>,
         policy: &Policy,
         providers: impl IntoIterator<Item = &'a ProviderAddr>,
-        consequence: &str,
     ) {
-        if let Some(line) = unmatched_line(file, policy, providers, consequence) {
+        if let Some(line) = file.and_then(|file| unmatched_line(&file.path, policy, providers)) {
             self.printer.warning(&line);
         }
     }
 }
 
-/// What happens to providers that no rule of the trust file matches, in commands that read a store.
-pub(super) fn consequence(arguments: &ReadTrust) -> &'static str {
-    match arguments.require_pinned {
-        true => REFUSED,
-        false => "no key is pinned; add an entry, or `--require-pinned` refuses such providers",
-    }
-}
-
-/// A line about the providers that no rule of the trust file matches, with what follows for them; `None` if there are none.
+/// A line about the providers that no entry of the trust file matches; `None` if there are none.
 pub(super) fn unmatched_line<'a>(
     file: &Path,
     policy: &Policy,
     providers: impl IntoIterator<Item = &'a ProviderAddr>,
-    consequence: &str,
 ) -> Option<String> {
     let is_unmatched = |provider: &&ProviderAddr| policy.rule_for(provider).is_none();
     let unmatched: BTreeSet<&ProviderAddr> = providers.into_iter().filter(is_unmatched).collect();
-    if unmatched.is_empty() {
-        return None;
-    }
-    let (file, unmatched) = (printable_path(file), listed(unmatched, FEW));
-    Some(format!(
-        "no entry of {file} matches {unmatched}: {consequence}"
-    ))
+    let (file, some) = (printable_path(file), listed(&unmatched, FEW));
+    let line = format!("no entry of {file} matches {some}: no key is pinned");
+    (!unmatched.is_empty()).then_some(line)
 }
 
 /// Parses `PATTERN[@CONSTRAINTS]`; `parse` parses the pattern.
