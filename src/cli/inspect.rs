@@ -86,7 +86,8 @@ pub(super) async fn run(
     let Some((mut inspection, proof)) = found else {
         return Ok(Ending::Done);
     };
-    session.warn_of_unmatched(&arguments.trust, &trust, [&inspection.provider]);
+    let file = session.trust_path(&arguments.trust.trust, None);
+    session.warn_of_unmatched(file.as_ref(), &trust.policy, [&inspection.provider]);
     inspection.error = proof.as_ref().err().map(json::Error::from);
     inspection.authentication = proof.as_ref().ok().cloned();
     let printer = &session.printer;
@@ -236,19 +237,22 @@ async fn released(
     let rule = trust.rule_at_source(provider).map_err(fail)?;
     let available = source.available_versions(provider);
     let available = available.await.map_err(|error| fail(error.into()))?;
-    let versions = available.versions.iter();
-    let versions: Vec<Version> = versions.map(|one| one.version.version().clone()).collect();
-    let newest = constraints.newest(versions.iter());
-    let mut chosen = available.versions.iter();
-    let chosen = chosen.find(|one| Some(one.version.version()) == newest);
-    let Some(chosen) = chosen else {
+    let available = available.versions;
+    let versions: Vec<Version> = available
+        .iter()
+        .map(|one| one.version.version().clone())
+        .collect();
+    let version = constraints.newest(versions.iter()).cloned();
+    let chosen = available
+        .iter()
+        .find(|one| Some(one.version.version()) == version.as_ref());
+    let (Some(version), Some(chosen)) = (version, chosen) else {
         return Err(fail(Problem::NoVersion {
             constraints: constraints.clone(),
             available: versions,
         })
         .into());
     };
-    let version = chosen.version.version().clone();
     let subject = Subject::version(provider, &version);
     let failed = |problem: Problem| problem.of(subject.clone(), Side::Source(place.clone()));
     let whole = source.whole_release(provider, chosen, &Platforms::All, rule.pinned());
@@ -291,49 +295,38 @@ fn others(
 }
 
 fn print(inspection: &Inspection, printer: &Printer) {
+    let print = |name: &str, text: &str| {
+        if !text.is_empty() {
+            printer.result(&format!("{name:14}  {text}"));
+        }
+    };
     let others = inspection.other_versions.iter().flatten();
     let others: Vec<String> = others.map(Version::to_string).collect();
     let authentication = inspection.authentication.as_ref();
     // The error on stderr says why.
     let authentication = authentication.map_or_else(|| "refused".to_owned(), ToString::to_string);
-    for (name, text) in [
-        (
-            "provider",
-            format!("{} {}", inspection.provider, inspection.version),
-        ),
-        (
-            "reference",
-            inspection.reference.clone().unwrap_or_default(),
-        ),
-        ("from", inspection.from.clone().unwrap_or_default()),
-        ("other versions", others.join(", ")),
-        ("protocols", inspection.protocols.join(", ")),
-        ("authentication", authentication),
-    ] {
-        if !text.is_empty() {
-            printer.result(&format!("{name:14}  {text}"));
-        }
-    }
+    let provider = format!("{} {}", inspection.provider, inspection.version);
+    print("provider", &provider);
+    print(
+        "reference",
+        inspection.reference.as_deref().unwrap_or_default(),
+    );
+    print("from", inspection.from.as_deref().unwrap_or_default());
+    print("other versions", &others.join(", "));
+    print("protocols", &inspection.protocols.join(", "));
+    print("authentication", &authentication);
     for one in &inspection.attestations {
         let (mirror, time, origin) = (&one.mirror, &one.time, &one.origin);
         let key = one.key.as_ref();
         let checked = key.map_or_else(|| "not checked".to_owned(), |key| format!("attested {key}"));
         let rule = printable(&one.rule.to_string());
-        printer.result(&format!(
-            "attestation     {checked}: {time} by {mirror}, from {origin}, rule {rule}"
-        ));
+        let text = format!("{checked}: {time} by {mirror}, from {origin}, rule {rule}");
+        print("attestation", &text);
     }
-    let platforms = inspection
-        .packages
-        .iter()
-        .map(|one| one.platform.to_string());
-    let width = platforms.map(|one| one.len()).max().unwrap_or(0);
     for package in &inspection.packages {
         let platform = package.platform.to_string();
         let size = package.size.map(|size| HumanBytes(size).to_string());
         let (size, zh) = (size.unwrap_or_default(), &package.zh);
-        printer.result(&format!(
-            "package         {platform:width$}  {size:>11}  {zh}"
-        ));
+        print("package", &format!("{platform:13}  {size:>11}  {zh}"));
     }
 }
