@@ -116,15 +116,9 @@ async fn stored(
         return Err(CommandError::no_selection(&arguments.provider));
     };
     let stored = from?;
-    // If the version does not exist, `choose` fails with a list of the existing ones.
-    let (version, _) = stored.choose(&selection).await?;
-    let other_versions = match selection.constraints.as_exact() {
-        Some(_) => None,
-        None => {
-            let versions = stored.versions().await?.versions;
-            others(&selection.constraints, versions, &version)
-        }
-    };
+    let listed = stored.versions().await?;
+    let (version, _) = stored.select(&listed, &selection)?;
+    let other_versions = others(&selection.constraints, listed.versions, &version);
     let examined = stored.examine(&version, &Platforms::All, trust).await?;
     if let Some(warning) = examined.warning(&selection.provider) {
         let subject = Subject::version(&selection.provider, &version);

@@ -9,8 +9,6 @@ mod reading;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use futures_util::{StreamExt as _, stream};
-
 use crate::address::ProviderAddr;
 use crate::attestation::RequiredAttestation;
 use crate::constraint::VersionConstraints;
@@ -29,9 +27,6 @@ use crate::store::{Artifact, Endpoint, Repo, Store, StoredPackage};
 use crate::trust::rule::Unsigned;
 use crate::trust::{Policy, Rule, Verified};
 use crate::version::Version;
-
-/// The number of tags that are looked up at once to find an index, newest first. Lookups that still run when it is found are wasted.
-const CONCURRENT_LOOKUPS: usize = 4;
 
 /// The trust options for reading a store.
 #[derive(Clone, Debug)]
@@ -236,13 +231,8 @@ impl StoredProvider {
     /// Selects the newest version that matches; also returns how many versions match.
     ///
     /// # Errors
-    /// As [`StoredProvider::versions`], or no version matches.
-    pub async fn choose(&self, selection: &Selection) -> Result<(Version, usize), Failure> {
-        self.select(&self.versions().await?, selection)
-    }
-
-    /// As [`StoredProvider::choose`], among versions that were read before.
-    pub(crate) fn select(
+    /// No version matches.
+    pub fn select(
         &self,
         available: &Versions,
         selection: &Selection,
@@ -262,20 +252,15 @@ impl StoredProvider {
     /// # Errors
     /// As [`StoredProvider::versions`], or no version has this index.
     pub async fn version_of_index(&self, digest: &Digest) -> Result<Version, Failure> {
-        let versions = self.versions().await?.versions;
-        let lookups = versions.iter().rev().map(|version| async move {
-            let tag = Tag::of_version(version)?;
-            let found = self.repo.digest(&tag).await?;
-            Ok::<_, Problem>((found.as_ref() == Some(digest)).then_some(version))
-        });
-        let lookups: Vec<_> = lookups.collect();
-        let mut lookups = stream::iter(lookups).buffered(CONCURRENT_LOOKUPS);
-        while let Some(found) = lookups.next().await {
-            if let Some(version) = found.map_err(|problem| self.failure(None, problem))? {
-                return Ok(version.clone());
+        let failed = |problem| self.failure(None, problem);
+        for version in self.versions().await?.versions.into_iter().rev() {
+            let tag = Tag::of_version(&version).map_err(|error| failed(error.into()))?;
+            let found = self.repo.digest(&tag).await;
+            if found.map_err(|error| failed(error.into()))? == Some(*digest) {
+                return Ok(version);
             }
         }
-        Err(self.failure(None, Problem::NoIndex { digest: *digest }))
+        Err(failed(Problem::NoIndex { digest: *digest }))
     }
 
     /// The warning about a provider that the store lists without a version: all were withdrawn, and registries keep the empty repository.
