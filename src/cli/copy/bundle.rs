@@ -70,15 +70,11 @@ pub(super) async fn begin(
             false => Ok(None),
         };
     };
-    if arguments.rebuild_index {
-        return Err(
-            CommandError::usage("a bundle keeps the index of each version")
-                .advising("`--rebuild-index` into a layout first, and copy that into the bundle"),
-        );
-    }
-    if arguments.attest.attest_id.is_some() {
-        return Err(CommandError::usage("a copy into a bundle attests nothing")
-            .advising("`--attest` into a layout first, and copy that into the bundle"));
+    if arguments.rebuild_index || arguments.attest.attest_id.is_some() {
+        return Err(CommandError::usage(
+            "a bundle takes versions as they are, without `--rebuild-index` and `--attest`",
+        )
+        .advising("use them with a layout first, and copy that into the bundle"));
     }
     let path = (path != Path::new("-")).then(|| path.to_owned());
     match &path {
