@@ -20,7 +20,7 @@ use super::arguments::{Attest, DESTINATION, ReadTrust};
 use super::error::CommandError;
 use super::report::{COPY, Extent};
 use super::session::place::refuse_other;
-use super::session::{Session, TrustPath, check, exclusion, requested};
+use super::session::{Session, TrustPath, check, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -174,7 +174,7 @@ fn options(
         }
     };
     let exclude = arguments.exclude.iter();
-    let exclude = exclude.map(|text| exclusion(text, &|text| session.pattern(text)));
+    let exclude = exclude.map(|text| session.exclusion(text));
     Ok(Options {
         exclude: exclude.collect::<Result<_, _>>()?,
         existing: arguments.existing,

@@ -173,10 +173,8 @@ impl Fill {
         match timeout(LONGEST_WAIT, asked).await {
             Ok(Ok(list)) => Ok(list),
             Ok(Err(Unavailable::Failed(failure))) => Err(*failure),
-            Ok(Err(Unavailable::Slow)) => Err(self.unlisted(provider, source::Error::Busy)),
-            Err(_) => {
-                let limit = LONGEST_WAIT;
-                Err(self.unlisted(provider, source::Error::Late { limit }))
+            Ok(Err(Unavailable::Slow)) | Err(_) => {
+                Err(self.unlisted(provider, source::Error::Late))
             }
         }
     }

@@ -122,12 +122,9 @@ pub enum Error {
         /// The text that was parsed, with secrets removed.
         text: Shown,
     },
-    /// A server waits no longer for a list of versions.
-    #[error("the origin has not listed its versions within {} seconds", .limit.as_secs())]
-    Late { limit: Duration },
-    /// A server asks an origin for no more lists at once.
-    #[error("too many requests wait for this origin")]
-    Busy,
+    /// A server waits no longer for a list of versions, or waits for too many.
+    #[error("the origin does not list its versions in time")]
+    Late,
     /// The source has no package for any requested platform.
     #[error("none of the wanted packages is published{}", wanted(.platforms))]
     NoPlatform {
@@ -265,7 +262,7 @@ impl Error {
             | Self::NoPlatform { .. } => Category::NotFound,
             Self::Unauthorized { .. } => Category::Unauthorized,
             Self::Status { status: 404, .. } => Category::NotFound,
-            Self::Status { .. } | Self::Late { .. } | Self::Busy => Category::Unreachable,
+            Self::Status { .. } | Self::Late => Category::Unreachable,
             Self::ContentType { .. } | Self::Invalid { .. } => Category::Malformed,
             Self::Json { source, .. } => source.category(),
             Self::Contradiction { .. } => Category::Untrusted,

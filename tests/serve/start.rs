@@ -36,25 +36,6 @@ fn it_names_the_url_and_the_address() {
     assert_eq!(first["address"], server.address.to_string());
 }
 
-/// A port is part of a provider's address, and the host of the URL is easily not that of the providers.
-#[test]
-fn a_registry_without_providers_is_reported() {
-    let store = Store::demo();
-    let [of_host, of_port] = ["", ":8443"].map(|port| format!("https://{HOST}{port}"));
-    let named = |arguments: &str| {
-        let server = store.serve(format!("{arguments} --format json"));
-        server.logs("\"event\":\"serving\"");
-        let log = server.stop();
-        log.contains("\"event\":\"no-registry\"")
-    };
-    assert!(named(&format!("--url {of_port}")));
-    assert!(named("--url https://other.test"));
-    let other = format!("--url https://other.test:8443 --registry-host {HOST}");
-    for arguments in ["", &format!("--url {of_host}"), &other] {
-        assert!(!named(arguments), "{arguments:?}");
-    }
-}
-
 /// A directory without providers, or one level too deep, is reported and served in any case.
 #[test]
 fn the_number_of_providers_is_reported() {
@@ -106,55 +87,6 @@ fn a_template_that_no_repository_of_the_registry_matches_is_reported() {
 }
 
 #[test]
-fn a_certificate_that_has_expired_or_expires_soon_is_reported() {
-    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-    let store = Store::demo();
-    let now = SystemTime::now();
-    let in_2020 = UNIX_EPOCH + Duration::from_secs(1_577_836_800);
-    let path = store.scene.path("server.crt").display().to_string();
-    let expired = format!("{path} expired on Wed, 01 Jan 2020 00:00:00 GMT");
-    let start = |end: SystemTime, more: &str| {
-        let identity = Authority::shared().server_until(end);
-        let from = "--from oci-layout:store";
-        Server::with_identity(&store.scene, &identity, format!("{from} {more}"))
-    };
-    for (more, line) in [("", "Warning"), ("--format json", "certificate-expires")] {
-        let log = start(in_2020, more).stop();
-        assert_eq!(lines_with(&log, &format!("{line} {expired}")), 1, "{log}");
-    }
-    let end = now + 13 * DAY;
-    let log = start(end, "").stop();
-    // `Thu, 31 Dec 2026`
-    let day = &httpdate::fmt_http_date(end)[.."Thu, 31 Dec 2026".len()];
-    assert!(log.contains(&format!("expires on {day}")), "{log}");
-    // Also a certificate that replaces the first.
-    let server = start(now + 15 * DAY, "");
-    let log = server.log();
-    assert!(!log.contains("the certificate in"), "{log}");
-    let old = Authority::shared().server_until(in_2020);
-    old.write(&store.scene, "server");
-    server.signal(Signal::HUP);
-    server.logs(&expired);
-}
-
-#[test]
-fn links_of_one_process_are_reported() {
-    let store = Store::demo();
-    store.tokens(&[("ci", "sesame", "")]);
-    store.scene.write("signing.key", STANDARD.encode([1; 32]));
-    let warning = "Warning tokens.txt --signing-key";
-    for (more, is_noticed) in [
-        ("", false),
-        ("--tokens tokens.txt", true),
-        ("--tokens tokens.txt --signing-key signing.key", false),
-    ] {
-        let log = store.serve(more).stop();
-        let warnings = lines_with(&log, warning);
-        assert_eq!(warnings > 0, is_noticed, "{more:?}\n{log}");
-    }
-}
-
-#[test]
 fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
     let store = Store::empty();
     let names = ["a", "b", "c", "d", "e"].map(|name| format!("{HOST}/other/{name}"));
@@ -175,18 +107,6 @@ fn providers_that_no_entry_of_the_trust_file_matches_are_reported_once() {
         let log = server.stop();
         assert_eq!(log.matches("no entry of").count(), 1, "{log}");
     }
-    // A provider that is pushed while the server runs.
-    let server = store.serve("--trust trust.toml --max-age 0 --format json");
-    server.logs("\"event\":\"unmatched\",\"message\":\"no entry of trust.toml matches");
-    let late = format!("{HOST}/other/late");
-    store.push(&late, "1.0.0", None);
-    for _ in 0..2 {
-        server.get(&format!("/mirror/{late}/index.json")).is(200);
-        server.get(INDEX).is(200);
-    }
-    let log = server.stop();
-    assert_eq!(log.matches(&format!("{late}: ")).count(), 1, "{log}");
-    assert_eq!(log.matches("no entry of").count(), 2, "{log}");
     // Without a trust file, no entry is missing.
     let server = store.serve("");
     server.get(INDEX).is(200);

@@ -21,7 +21,7 @@ use tfoci::store::{Endpoint, Registry};
 use super::Arguments;
 use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
-use crate::cli::session::{Session, TrustPath, exclusion, policy};
+use crate::cli::session::{Session, TrustPath, policy};
 use crate::cli::trace::Trace;
 
 /// The settings for these arguments.
@@ -45,7 +45,7 @@ pub(super) fn of(
     let host_of_url = url.and_then(host_of);
     let fill = || fill(arguments, host_of_url.clone(), session);
     let fill = arguments.fill.then(fill).transpose()?;
-    let allow_unsigned = patterns(&arguments.allow_unsigned, session)?;
+    let allow_unsigned = session.patterns(&arguments.allow_unsigned)?;
     let trust = session.trust_options(&arguments.trust, &arguments.allow_unsigned)?;
     let named = &arguments.trust.trust;
     let file = session.trust_path(named, None);
@@ -135,7 +135,7 @@ fn fill(
     own_host: Option<Hostname>,
     session: &Session,
 ) -> Result<FillSettings, CommandError> {
-    let include = patterns(&arguments.include, session)?;
+    let include = session.patterns(&arguments.include)?;
     // Clients name the hosts of providers. A host must not lead into the server's own network unless the operator named it too.
     let http = session.http_for_strangers()?;
     let named = include.iter().filter_map(|pattern| pattern.segments()[0]);
@@ -149,7 +149,7 @@ fn fill(
     access.request_limits.documents = access.request_limits.documents.min(1);
     access.request_limits.package_bytes = arguments.fill_max_size;
     let exclude = arguments.exclude.iter();
-    let exclude = exclude.map(|text| exclusion(text, &|text| pattern(text, session)));
+    let exclude = exclude.map(|text| session.exclusion(text));
     Ok(FillSettings {
         source: Source::Origin(Origin::new(access)),
         http,
@@ -164,19 +164,6 @@ fn fill(
         },
         reporter: Arc::new(Trace(session.printer.clone())),
     })
-}
-
-fn patterns(texts: &[String], session: &Session) -> Result<Vec<ProviderPattern>, CommandError> {
-    texts.iter().map(|text| pattern(text, session)).collect()
-}
-
-/// A pattern of providers with their host. A pattern without a host could be about another host than the operator means. So a host is added only
-/// if `--default-host` names one.
-fn pattern(text: &str, session: &Session) -> Result<ProviderPattern, CommandError> {
-    match session.has_default_host() {
-        true => session.pattern(text),
-        false => Ok(text.parse()?),
-    }
 }
 
 /// The only host whose providers the store can have, if its repository template has no `${hostname}`.

@@ -201,11 +201,6 @@ impl Session {
         &self.default_host
     }
 
-    /// Whether the user named the host of such addresses.
-    pub(super) fn has_default_host(&self) -> bool {
-        self.globals.default_host.is_some()
-    }
-
     /// The host of such addresses for a client, unless `--default-host` names one.
     pub(super) fn default_host_of(&self, client: Client) -> Hostname {
         let named = self.globals.default_host.clone();
@@ -253,6 +248,32 @@ impl Session {
 
     pub(super) fn pattern(&self, text: &str) -> Result<ProviderPattern, CommandError> {
         Ok(ProviderPattern::parse(text, self.default_host())?)
+    }
+
+    /// Parses `PATTERN[@CONSTRAINTS]`.
+    pub(super) fn exclusion(&self, text: &str) -> Result<Exclusion, CommandError> {
+        let (pattern, versions) = match text.split_once('@') {
+            Some((_, versions)) if versions.trim().is_empty() => {
+                let text = text.to_owned();
+                return Err(selection::Error::NoConstraints { text }.into());
+            }
+            Some((pattern, versions)) => {
+                let exact = versions.split(',').map(str::trim);
+                if exact.filter(|one| one.parse::<Version>().is_ok()).count() > 1 {
+                    return Err(CommandError::usage(format!(
+                        "`{}` matches no version\n  expected `--exclude` once for each version",
+                        printable(text)
+                    )));
+                }
+                let versions = versions.parse().map_err(selection::Error::from)?;
+                (pattern, versions)
+            }
+            None => (text, VersionConstraints::any()),
+        };
+        Ok(Exclusion {
+            providers: self.pattern(pattern)?,
+            versions,
+        })
     }
 
     /// Parses a store address.
@@ -333,37 +354,6 @@ pub(super) fn unmatched_line<'a>(
     let (file, some) = (printable_path(file), listed(&unmatched, FEW));
     let line = format!("no entry of {file} matches {some}: no key is pinned");
     (!unmatched.is_empty()).then_some(line)
-}
-
-/// Parses `PATTERN[@CONSTRAINTS]`; `parse` parses the pattern.
-pub(super) fn exclusion(
-    text: &str,
-    parse: &dyn Fn(&str) -> Result<ProviderPattern, CommandError>,
-) -> Result<Exclusion, CommandError> {
-    let (pattern, versions) = match text.split_once('@') {
-        Some((_, versions)) if versions.trim().is_empty() => {
-            let text = text.to_owned();
-            return Err(selection::Error::NoConstraints { text }.into());
-        }
-        Some((pattern, versions)) => {
-            let exact = versions.split(',').map(str::trim);
-            let exact: BTreeSet<Version> = exact.filter_map(|one| one.parse().ok()).collect();
-            if exact.len() > 1 {
-                return Err(CommandError::usage(format!(
-                    "`--exclude {}` matches no version: one version has to satisfy all of its constraints",
-                    printable(text)
-                ))
-                .advising("give `--exclude` once for each version"));
-            }
-            let versions = versions.parse().map_err(selection::Error::from)?;
-            (pattern, versions)
-        }
-        None => (text, VersionConstraints::any()),
-    };
-    Ok(Exclusion {
-        providers: parse(pattern)?,
-        versions,
-    })
 }
 
 /// Checks that a store address resolves to a different repository for each of these providers.
