@@ -115,9 +115,11 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
                     let line = entry.line;
                     let news = news(&entry.keys, copies, &served, &provider, now);
                     let news = news.into_iter().map(|message| Doubt { line, message });
-                    let is_new = |doubt: &Doubt| !warnings.contains(doubt);
-                    let news: Vec<_> = news.filter(is_new).collect();
-                    warnings.extend(news);
+                    for doubt in news {
+                        if !warnings.iter().any(|known| known.message == doubt.message) {
+                            warnings.push(doubt);
+                        }
+                    }
                 }
                 (Ok(_), None) => {}
                 (Err(failure), _) => errors.push(failure.into()),
@@ -207,8 +209,9 @@ fn news(
     let pinned = pinned.filter_map(|key| Some((ours.get(key), theirs.get(key)?)));
     let pinned: Vec<_> = pinned.collect();
     if pinned.is_empty() {
-        let keys: Vec<String> = theirs.keys().map(ToString::to_string).collect();
-        let keys = keys.join(", ");
+        let keys = theirs.keys().map(ToString::to_string);
+        let keys = keys.reduce(|all, key| format!("{all}, {key}"));
+        let keys = keys.as_deref().unwrap_or("none");
         return vec![format!(
             "the newest release of {provider} has no pinned key: its keys are {keys}"
         )];
