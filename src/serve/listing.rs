@@ -197,7 +197,7 @@ impl ProviderListing {
             if old.is_none_or(|old| !old.hidden.contains_key(version)) {
                 metrics.hidden.inc();
                 let text = format!("{provider} {version}");
-                observer.fail("hidden", "Hidden", text, &**problem);
+                observer.fail("hidden", "Hidden", text, &**problem, None);
             }
         }
         let had_any = old.is_some_and(|old| !old.versions.is_empty());

@@ -46,7 +46,7 @@ mod watched_files;
 pub use cached::Ages;
 pub use error::{Error, PolicyError};
 pub use listing::ProviderListing;
-pub use notice::{Denied, Notice, Observer, RequestRecord};
+pub use notice::{Denied, Observer, RequestRecord};
 pub use served::ServedVersion;
 pub use served_store::MOST_SHOWN;
 pub use server::Server;

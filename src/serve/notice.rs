@@ -6,30 +6,25 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 /// Receives the reports of the server. Many tasks call it, so it must not block for long.
+///
+/// An event that is not a request has a name in JSON, and a word before its text at a terminal.
 pub trait Observer: Send + Sync + 'static {
     /// A request was answered, or its client disconnected.
     fn request(&self, record: &RequestRecord);
-    /// An event occurred that is not a request.
-    fn notice(&self, notice: Notice<'_>);
-
     /// An event occurred as it should.
-    fn tell(&self, name: &'static str, verb: &'static str, text: String) {
-        self.notice(Notice::new(false, name, verb, text));
-    }
-
+    fn tell(&self, name: &'static str, verb: &'static str, text: String);
     /// An event occurred that the operator has to do something about.
-    fn warn(&self, name: &'static str, verb: &'static str, text: String) {
-        self.notice(Notice::new(true, name, verb, text));
-    }
+    fn warn(&self, name: &'static str, verb: &'static str, text: String);
 
-    /// An event occurred for this reason, and the operator has to do something about it.
-    fn fail(&self, name: &'static str, verb: &'static str, text: String, error: &dyn Error) {
-        let error = Some(error);
-        self.notice(Notice {
-            error,
-            ..Notice::new(true, name, verb, text)
-        });
-    }
+    /// An event occurred for this reason, and the operator has to do something about it. The hint says what helps.
+    fn fail(
+        &self,
+        name: &'static str,
+        verb: &'static str,
+        text: String,
+        error: &dyn Error,
+        hint: Option<String>,
+    );
 }
 
 /// An answered request. It contains no token and no signature of a link.
@@ -86,38 +81,4 @@ pub enum Denied {
     /// Its link has expired, was altered, or was signed by another key.
     #[serde(rename = "invalid-link")]
     Link,
-}
-
-/// An event that is not a request.
-#[derive(Debug, Default)]
-pub struct Notice<'a> {
-    /// The name in JSON.
-    pub name: &'static str,
-    /// The word before the text at a terminal.
-    pub verb: &'static str,
-    /// Whether the operator has to do something about it.
-    pub is_warning: bool,
-    /// What happened.
-    pub text: String,
-    /// Why it happened, which follows the text.
-    pub error: Option<&'a dyn Error>,
-    /// What helps against the error.
-    pub hint: Option<String>,
-}
-
-impl Notice<'_> {
-    pub(super) fn new(
-        is_warning: bool,
-        name: &'static str,
-        verb: &'static str,
-        text: String,
-    ) -> Self {
-        Self {
-            name,
-            verb,
-            is_warning,
-            text,
-            ..Self::default()
-        }
-    }
 }

@@ -128,7 +128,7 @@ impl Packages {
         self.shared.metrics.package_failures.inc();
         let file = package.file_name.clone();
         let observer = &self.shared.observer;
-        observer.fail("package-failed", "Failed", file, error);
+        observer.fail("package-failed", "Failed", file, error, None);
     }
 }
 

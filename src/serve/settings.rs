@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::cached::Ages;
 use super::clients::Clients;
 use super::metrics::Metrics;
-use super::notice::{Notice, Observer};
+use super::notice::Observer;
 use super::watched_files::TrustFiles;
 use crate::address::{Hostname, ProviderPattern};
 use crate::error::Hint as _;
@@ -128,10 +128,7 @@ impl Context {
 
     /// Logs a failed request to the store, or a version that could not be mirrored.
     pub(super) fn fail(&self, name: &'static str, failure: &Failure) {
-        self.observer.notice(Notice {
-            error: Some(failure),
-            hint: failure.hint(),
-            ..Notice::new(true, name, "Failed", String::new())
-        });
+        let (text, hint) = (String::new(), failure.hint());
+        self.observer.fail(name, "Failed", text, failure, hint);
     }
 }

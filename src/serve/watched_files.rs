@@ -144,7 +144,7 @@ impl WatchedFiles {
                         Error::Disk(_) | Error::Policy(_) => &error as &dyn std::error::Error,
                         error => error.source().unwrap_or(error),
                     };
-                    observer.fail("not-reloaded", "Refused", text, reason);
+                    observer.fail("not-reloaded", "Refused", text, reason, None);
                 }
             }
         }

@@ -117,7 +117,7 @@ fn a_page_and_the_log_mark_unsigned_versions() {
         let page = server.get(&PAGE.replace("demo", "bare"));
         let page = page.tells("class=\"weak\"").tells("list of checksums");
         // The provider registry does not list it, so clients need a configuration.
-        let page = page.tells("Network mirror only:").tells(installation);
+        let page = page.tells(installation);
         page.omits("without any configuration");
         // It has one version of the other provider.
         let page = server.get(PAGE).tells("only its signed versions");
@@ -137,7 +137,7 @@ fn a_page_and_the_log_mark_unsigned_versions() {
     }
     let server = store.serve("--format json");
     server.get(&INDEX.replace("demo", "bare")).is(200);
-    let said = format!("\"event\":\"unsigned\",\"message\":\"{BARE} 1.0.0: checksum;");
+    let said = format!("\"event\":\"unsigned\",\"message\":\"Unsigned {BARE} 1.0.0: checksum;");
     server.logs(&said);
 }
 

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use indicatif::HumanBytes;
-use serde::Serialize;
+use serde_json::json;
 
 use tfoci::error::{Hint as _, counted};
-use tfoci::serve::{Notice, Observer, RequestRecord};
+use tfoci::serve::{Observer, RequestRecord};
 use tfoci::trust::Policy;
 
 use crate::cli::arguments::Format;
@@ -33,12 +33,7 @@ impl Log {
             false => format!(" (bound to {address})"),
         };
         printer.result(&format!("Listening on {url}{bound}"));
-        #[derive(Serialize)]
-        struct Listening<'a> {
-            url: &'a str,
-            address: SocketAddr,
-        }
-        printer.log_line("listening", &Listening { url, address });
+        printer.log_line("listening", &json!({"url": url, "address": address}));
     }
 
     /// Prints how many providers the store has, and which of them no entry of the trust file matches. With `--fill`, the store may be empty.
@@ -115,30 +110,40 @@ impl Observer for Log {
         printer.line(tone, &record.status.to_string(), &text);
     }
 
-    fn notice(&self, notice: Notice<'_>) {
-        let printer = &self.printer;
-        let (name, verb, mut text) = (notice.name, notice.verb, notice.text);
-        if let Some(error) = notice.error {
-            let colon = if text.is_empty() { "" } else { ": " };
-            text.push_str(&format!("{colon}{}", hinted(error, notice.hint)));
-        }
-        let tone = match notice.is_warning {
-            true => Tone::Warning,
-            false => Tone::Done,
-        };
+    fn tell(&self, name: &'static str, verb: &'static str, text: String) {
         match name {
             // Health checks and scanners open connections without a handshake, so a terminal shows them only with `-v`.
-            "handshake-failed" if printer.format != Format::Json => printer.detail(verb, &text),
-            _ => self.event(name, tone, verb, text),
+            "handshake-failed" if self.printer.format != Format::Json => {
+                self.printer.detail(verb, &text);
+            }
+            _ => self.event(name, Tone::Done, verb, text),
         }
+    }
+
+    fn warn(&self, name: &'static str, verb: &'static str, text: String) {
+        self.event(name, Tone::Warning, verb, text);
+    }
+
+    fn fail(
+        &self,
+        name: &'static str,
+        verb: &'static str,
+        mut text: String,
+        error: &dyn Error,
+        hint: Option<String>,
+    ) {
+        if !text.is_empty() {
+            text.push_str(": ");
+        }
+        self.warn(name, verb, text + &hinted(error, hint));
     }
 }
 
 /// An error with its causes and the hint for it, as one line.
 fn hinted(error: &dyn Error, hint: Option<String>) -> String {
-    let hint = hint
-        .map(|hint| format!("\nhint: {hint}"))
-        .unwrap_or_default();
-    let text = json::sentence(error) + &hint;
+    let mut text = json::sentence(error);
+    if let Some(hint) = hint {
+        text.push_str(&format!("\nhint: {hint}"));
+    }
     text.lines().map(str::trim).collect::<Vec<_>>().join(", ")
 }

@@ -22,7 +22,6 @@ use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 use tfoci::release::LARGEST_BLOB;
 use tfoci::serve::Server;
-use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Ending;
 use super::arguments::{ACCESS, Globals, PULL_THROUGH, ReadTrust, SERVER};
@@ -207,10 +206,16 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         trust_file,
     });
     let url = settings.url.clone();
-    let store = open(&endpoint, registry, arguments.fill, session)?;
+    let store = match arguments.fill {
+        true => {
+            refuse_other(&endpoint)?;
+            endpoint.write(registry)
+        }
+        false => session.open_store(&endpoint, registry),
+    };
+    let store = store.map_err(Failure::from)?;
     let pages = Arc::new(Pages(arguments.page.clone()));
-    let server = Server::start(settings, log.clone(), pages).await;
-    let server = server?;
+    let server = Server::start(settings, log.clone(), pages).await?;
     let address = server.address().unwrap_or(arguments.listen);
     let url = url.unwrap_or_else(|| match arguments.is_plain() {
         true => format!("http://{address}"),
@@ -244,24 +249,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         () = hung_up => {}
     }
     Ok(Ending::Done)
-}
-
-/// Opens the store. If that fails, the command line has a mistake, and the server does not start.
-fn open(
-    endpoint: &Endpoint,
-    registry: Registry,
-    fills: bool,
-    session: &Session,
-) -> Result<Store, CommandError> {
-    let opened = match fills {
-        true => {
-            refuse_other(endpoint)?;
-            endpoint.write(registry)
-        }
-        false => session.open_store(endpoint, registry),
-    };
-    // A store that cannot be opened is a mistake in the command line.
-    opened.map_err(|error| Failure::from(error).into())
 }
 
 /// An address of this machine. Host names are refused, because a name may have more addresses than the operator means.

@@ -111,13 +111,9 @@ fn tls(arguments: &Arguments) -> Result<Option<TlsFiles>, CommandError> {
             key: key.clone(),
         })),
         (None, None, true) => Ok(None),
-        (_, _, true) => Err(CommandError::usage(
-            "`--plain-http` and a certificate exclude each other",
+        _ => Err(CommandError::usage(
+            "nothing says how clients reach this server safely\n  expected either --tls-cert and --tls-key, or --plain-http without a host behind a proxy",
         )),
-        (_, _, false) => Err(CommandError::usage(
-            "nothing says how clients reach this server safely\n  expected --tls-cert and --tls-key, or --plain-http behind a proxy",
-        )
-        .advising("`--plain-http` without a host leaves HTTPS to a proxy in front of the server")),
     }
 }
 
