@@ -193,7 +193,8 @@ fn every_option_is_documented() {
 fn oci_push_has_the_help_of_push() {
     let scene = scene();
     let usage = "Usage: oci-push [OPTIONS] --provider";
-    let example = "oci-push dist --provider example.com/acme/demo --key acme.asc \\\n    --to oci-layout:mirror";
+    let example =
+        "push dist --provider example.com/acme/demo --key acme.asc \\\n    --to oci-layout:mirror";
     for (option, text) in [("-h", usage), ("--help", example)] {
         let help = scene.oci_push([option]).succeeds().stdout;
         assert!(help.contains(text), "{help}");

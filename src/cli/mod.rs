@@ -58,7 +58,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use tfoci::error::Category;
 
@@ -87,13 +87,6 @@ Exit codes:
   3    refused: something did not verify
   4    differs (lock --check, verify --against-origin)
   130  interrupted";
-
-const OCI_PUSH_EXAMPLES: &str = "\
-Examples:
-  oci-push dist --provider example.com/acme/demo --key acme.asc \\
-    --to oci-layout:mirror
-  oci-push dist --provider example.com/acme/demo --trust trust.toml \\
-    --to 'ghcr.io/acme/providers/${hostname}/${namespace}/${type}'";
 
 /// How long the program waits at its exit for work that cannot be cancelled, such as decompression. Users who pressed Ctrl-C expect an end
 /// within seconds.
@@ -158,16 +151,6 @@ impl Command {
             _ => cores.min(MOST_THREADS),
         }
     }
-}
-
-/// `tfoci push` as a program of its own, for release automation.
-#[derive(Parser)]
-#[command(name = "oci-push", version = VERSION, after_help = EXIT_CODES, after_long_help = format!("{OCI_PUSH_EXAMPLES}\n\n{EXIT_CODES}"), max_term_width = HELP_WIDTH)]
-struct OciPush {
-    #[command(flatten)]
-    arguments: push::Arguments,
-    #[command(flatten)]
-    globals: Globals,
 }
 
 /// The outcome of a command that printed its own errors.
@@ -325,9 +308,11 @@ fn parse(arguments: &[OsString]) -> Result<(Command, Globals), clap::Error> {
         .first()
         .and_then(|name| Path::new(name).file_stem()?.to_str());
     if name == Some("oci-push") {
-        let matches = variables::matches(OciPush::command(), arguments)?;
-        let OciPush { arguments, globals } = OciPush::from_arg_matches(&matches)?;
-        return Ok((Command::Push(arguments), globals));
+        let command = clap::Command::new("oci-push").version(VERSION);
+        let command = Globals::augment_args(push::Arguments::augment_args(command));
+        let matches = variables::matches(command.max_term_width(HELP_WIDTH), arguments)?;
+        let push = Command::Push(push::Arguments::from_arg_matches(&matches)?);
+        return Ok((push, Globals::from_arg_matches(&matches)?));
     }
     let matches = variables::matches(tfoci(), arguments)?;
     let Tfoci {
