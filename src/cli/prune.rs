@@ -106,22 +106,22 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let (plans, mut failed) = wanted.read(plan).await;
     let mut removed = Vec::new();
     for Planned { from, to, plan } in plans {
-        let done = match arguments.yes {
-            true => carry_out(&from, &to, plan, &mut removed, session).await,
-            false => {
-                removed.extend(
-                    plan.removals
-                        .into_iter()
-                        .map(|removal| print(&from, removal, false, session)),
-                );
-                Ok(())
-            }
+        let mut tell = |removal: &Removal| {
+            removed.push(print(&from, removal, arguments.yes, session));
         };
-        failed.extend(done.err().map(CommandError::from));
+        let stays = |removal: &&Removal| !removal.named_by.is_empty();
+        plan.removals.iter().filter(stays).for_each(&mut tell);
+        if !arguments.yes {
+            let goes = |removal: &&Removal| !stays(removal);
+            plan.removals.iter().filter(goes).for_each(tell);
+        } else if let Err(problem) = plan.carry_out(&to, &(), tell).await {
+            let at = Side::written(from.place.clone());
+            let failure = from.failure(None, problem);
+            failed.push(CommandError::from(Failure { at, ..failure }));
+        }
     }
-    failed
-        .iter()
-        .for_each(|error| session.printer.failure(error));
+    let printer = &session.printer;
+    failed.iter().for_each(|error| printer.failure(error));
     let size = summarize(&removed, arguments.yes, session);
     session.printer.document(&json!({
         "schema": SCHEMA,
@@ -227,27 +227,7 @@ impl Keep {
     }
 }
 
-async fn carry_out(
-    from: &StoredProvider,
-    to: &RepoMut,
-    plan: RemovalPlan,
-    removed: &mut Vec<Removed>,
-    session: &Session,
-) -> Result<(), Failure> {
-    for removal in plan.removals.iter().filter(|one| !one.named_by.is_empty()) {
-        removed.push(print(from, removal.clone(), true, session));
-    }
-    let done = plan.carry_out(to, &(), |removal| {
-        removed.push(print(from, removal.clone(), true, session));
-    });
-    let done = done.await;
-    done.map_err(|problem| Failure {
-        at: Side::written(from.place.clone()),
-        ..from.failure(None, problem)
-    })
-}
-
-fn print(from: &StoredProvider, removal: Removal, done: bool, session: &Session) -> Removed {
+fn print(from: &StoredProvider, removal: &Removal, done: bool, session: &Session) -> Removed {
     let provider = from.provider.clone();
     let size = HumanBytes(removal.size);
     let (tone, verb, rest) = match (removal.named_by.first(), done) {
@@ -260,5 +240,6 @@ fn print(from: &StoredProvider, removal: Removal, done: bool, session: &Session)
     };
     let text = format!("{provider} {}{rest}", removal.version);
     session.printer.line(tone, verb, &text);
+    let removal = removal.clone();
     Removed { provider, removal }
 }
