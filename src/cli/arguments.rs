@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use tfoci::address::Hostname;
-use tfoci::lockfile::Client;
 
 use super::{host, number};
 
@@ -154,24 +153,6 @@ pub(super) enum Color {
     Always,
     /// Never
     Never,
-}
-
-/// A client, as users write it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ClientName {
-    /// OpenTofu
-    Tofu,
-    /// Terraform
-    Terraform,
-}
-
-impl From<ClientName> for Client {
-    fn from(name: ClientName) -> Self {
-        match name {
-            ClientName::Tofu => Self::OpenTofu,
-            ClientName::Terraform => Self::Terraform,
-        }
-    }
 }
 
 /// Which signatures are trusted.

@@ -18,7 +18,6 @@ use tfoci::source;
 use tfoci::store::{self, Endpoint};
 
 use super::Ending;
-use super::arguments::ClientName;
 use super::doctor;
 use super::error::CommandError;
 use super::json::SCHEMA;
@@ -57,7 +56,7 @@ pub(super) struct Arguments {
     ///
     /// For terraform, `NAMESPACE/TYPE` is on registry.terraform.io. If that is the default host, terraform is the default here, too.
     #[arg(long, value_enum)]
-    client: Option<ClientName>,
+    client: Option<Client>,
     /// Check the configuration that the client uses
     #[arg(long)]
     check: bool,
@@ -65,8 +64,7 @@ pub(super) struct Arguments {
 
 /// Prints the block for a mirror; with `--check`, the traps in the client's configuration.
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
-    let named = arguments.client.map(Client::from);
-    let client = named.or_else(|| session.implied_client());
+    let client = arguments.client.or_else(|| session.implied_client());
     let client = client.unwrap_or(Client::OpenTofu);
     if arguments.check {
         return doctor::check(client, session);

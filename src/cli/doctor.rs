@@ -16,7 +16,6 @@ use tfoci::lockfile::{Client, FILE_NAME, LockFile};
 use tfoci::selection::Selection;
 
 use super::Ending;
-use super::arguments::ClientName;
 use super::error::CommandError;
 use super::findings::{Checked, FailOn, Findings, details, message};
 use super::session::{Session, read, requested, variables};
@@ -42,7 +41,7 @@ pub(super) struct Arguments {
     provider: Option<String>,
     /// The client [default: the one that wrote the lock file, otherwise tofu]
     #[arg(long, value_enum)]
-    client: Option<ClientName>,
+    client: Option<Client>,
     /// The directory of the project
     #[arg(long, value_name = "DIR", default_value = ".")]
     chdir: PathBuf,
@@ -54,7 +53,7 @@ type Group = (Option<ProviderAddr>, Vec<Step>);
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     requested::directory(&arguments.chdir, "--chdir")?;
     let lock_file = lock_file(&arguments.chdir)?;
-    let client = arguments.client.map(Client::from).or(lock_file.written_by);
+    let client = arguments.client.or(lock_file.written_by);
     let client = client.or_else(|| session.implied_client());
     let client = client.unwrap_or(Client::OpenTofu);
     let required = required(&arguments, client, &lock_file, session)?;

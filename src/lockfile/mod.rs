@@ -49,10 +49,13 @@ pub struct LockFile {
 
 /// A program that maintains lock files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Client {
-    /// `tofu`, which writes hashes that its origin reports.
+    /// OpenTofu
+    // It writes hashes that its origin reports, and Terraform does not.
+    #[cfg_attr(feature = "cli", value(name = "tofu"))]
     OpenTofu,
-    /// `terraform`, which does not.
+    /// Terraform
     Terraform,
 }
 

@@ -18,7 +18,7 @@ use tfoci::lockfile::Client;
 use tfoci::platform::Platforms;
 
 use super::Ending;
-use super::arguments::{ClientName, ReadTrust, SELECTION};
+use super::arguments::{ReadTrust, SELECTION};
 use super::error::CommandError;
 use super::session::{Session, requested};
 pub(super) use update::update;
@@ -159,7 +159,7 @@ pub(super) struct LockOptions {
     ///
     /// Without a lock file, it is terraform if the default host is registry.terraform.io, and tofu otherwise.
     #[arg(long, value_enum, help_heading = "Lock file")]
-    pub(super) client: Option<ClientName>,
+    pub(super) client: Option<Client>,
     #[command(flatten)]
     pub(super) trust: ReadTrust,
     /// Accept releases without signature or key; may be repeated
@@ -215,7 +215,7 @@ pub(super) struct LockRequest {
 impl LockRequest {
     /// The client that the user named.
     fn client(&self) -> Option<Client> {
-        self.lock.client.map(Client::from)
+        self.lock.client
     }
 
     /// Whether the lock file is only compared: `lock --check`.
