@@ -113,7 +113,10 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let to = session.endpoint(&arguments.to)?;
     refuse_other(&to)?;
     let mut plan = Plan::of(&arguments, file, &locks, session, &registry).await?;
-    plan.leave_out(&options.exclude);
+    // Their tags are not read.
+    let is_left_out = |provider| options.exclude.iter().any(|one| one.is_whole(provider));
+    plan.copying
+        .retain(|one| !is_left_out(&one.wanted.selection.provider));
     let providers = plan.providers();
     session.warn_of_unmatched(trust.as_ref(), &options.trust.policy, &providers);
     check(&to, &providers)?;

@@ -30,15 +30,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, CommandError> {
     let directory = &arguments.directory;
     let failed = |source| {
-        let path = directory.clone();
-        let error = match directory.is_file() {
-            true => disk::Error::NotDirectory { path },
-            false => disk::Error::Io {
-                action: "write manual pages into",
-                path,
-                source,
-            },
-        };
+        let error = disk::Error::at("write manual pages into", directory, source);
         CommandError::from(Failure::from(error))
     };
     std::fs::create_dir_all(directory).map_err(failed)?;

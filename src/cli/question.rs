@@ -14,16 +14,15 @@ use super::error::CommandError;
 
 /// Asks for a line of text.
 pub(super) async fn ask(prompt: &str) -> Result<String, CommandError> {
-    show(prompt, &terminal()?)?;
+    show(prompt)?;
     Ok(line().await?.to_string())
 }
 
 /// Asks for a line of text that the terminal does not show.
 pub(super) async fn ask_for_secret(prompt: &str) -> Result<Secret, CommandError> {
-    let terminal = terminal()?;
     // A user may answer as soon as the prompt is shown.
     let silence = Silence::begin().map_err(|_| no_terminal())?;
-    show(prompt, &terminal)?;
+    show(prompt)?;
     let line = line().await;
     silence.end();
     let line = line?;
@@ -47,17 +46,12 @@ pub(super) fn no_password() -> CommandError {
     ))
 }
 
-fn terminal() -> Result<console::Term, CommandError> {
+/// Shows a prompt, if a user can read and answer it.
+fn show(prompt: &str) -> Result<(), CommandError> {
     let terminal = console::Term::stderr();
-    match io::stdin().is_terminal() && terminal.is_term() {
-        true => Ok(terminal),
-        false => Err(no_terminal()),
-    }
-}
-
-fn show(prompt: &str, terminal: &console::Term) -> Result<(), CommandError> {
-    let shown = terminal.write_str(prompt);
-    shown.map_err(|_| no_terminal())
+    let is_terminal = io::stdin().is_terminal() && terminal.is_term();
+    let shown = is_terminal.then(|| terminal.write_str(prompt));
+    shown.and_then(Result::ok).ok_or_else(no_terminal)
 }
 
 /// The next line of stdin, without its end.

@@ -8,7 +8,6 @@ use tfoci::copy::Task;
 use tfoci::event::Subject;
 use tfoci::mirror::{Locks, VersionFilter};
 use tfoci::outcome::{Failure, Problem, Side};
-use tfoci::selection::Exclusion;
 use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Arguments;
@@ -18,14 +17,14 @@ use crate::cli::session::{Session, Wanted, WantedVersions, requested};
 /// The providers to copy.
 #[derive(Default)]
 pub(super) struct Plan {
-    copying: Vec<Copying>,
+    pub(super) copying: Vec<Copying>,
     /// Why not everything is copied, although no provider was named.
     pub(super) incomplete: Option<CommandError>,
 }
 
 /// A provider, and filters of its versions.
-struct Copying {
-    wanted: WantedVersions,
+pub(super) struct Copying {
+    pub(super) wanted: WantedVersions,
     filters: Vec<VersionFilter>,
 }
 
@@ -77,14 +76,6 @@ impl Plan {
             copying: plan,
             incomplete: everything.and_then(|everything| everything.failure()),
         })
-    }
-
-    /// Leaves out the providers that are excluded as a whole.
-    pub(super) fn leave_out(&mut self, exclude: &[Exclusion]) {
-        self.copying.retain(|copying| {
-            let provider = &copying.wanted.selection.provider;
-            !exclude.iter().any(|one| one.is_whole(provider))
-        });
     }
 
     pub(super) fn providers(&self) -> Vec<ProviderAddr> {
