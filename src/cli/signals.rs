@@ -11,24 +11,14 @@ pub(super) async fn until_interrupted<T>(work: impl Future<Output = T>) -> Optio
     tokio::select! {
         biased;
         // Tasks that ended before the signal are still reported.
-        () = interrupted() => work.as_mut().now_or_never(),
+        () = interrupted(1) => work.as_mut().now_or_never(),
         result = &mut work => Some(result),
     }
 }
 
-/// Ends with the first SIGINT or SIGTERM after this call.
-pub(super) fn interrupted() -> impl Future<Output = ()> {
-    interruptions(1)
-}
-
-/// Ends with the second SIGINT or SIGTERM after this call.
-pub(super) fn interrupted_twice() -> impl Future<Output = ()> {
-    interruptions(2)
-}
-
-/// Ends after this many signals.
+/// Ends after this many SIGINT or SIGTERM since this call.
 #[cfg(unix)]
-fn interruptions(count: usize) -> impl Future<Output = ()> {
+pub(super) fn interrupted(count: usize) -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
     // The handlers are set here and not when the future is first polled: until then, a signal would end the program at once.
     let [interrupt, terminate] = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
@@ -46,7 +36,7 @@ fn interruptions(count: usize) -> impl Future<Output = ()> {
 }
 
 #[cfg(not(unix))]
-async fn interruptions(count: usize) {
+pub(super) async fn interrupted(count: usize) {
     for _ in 0..count {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -1,6 +1,5 @@
 //! Files that are read again when they change: certificates, tokens, signing keys, trust files.
 
-use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -139,12 +138,7 @@ impl WatchedFiles {
                 if self.reported.as_ref() != Some(&text) {
                     self.reported = Some(text);
                     let text = format!("{path}, which stays in use as it was");
-                    let reason = match &error {
-                        // It may name another file, such as the key of the certificate.
-                        Error::Disk(_) | Error::Policy(_) => &error as &dyn std::error::Error,
-                        error => error.source().unwrap_or(error),
-                    };
-                    observer.fail("not-reloaded", "Refused", text, reason, None);
+                    observer.fail("not-reloaded", "Refused", text, &error, None);
                 }
             }
         }

@@ -90,7 +90,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATTERN", requires = "fill", help_heading = PULL_THROUGH)]
     exclude: Vec<String>,
     /// Offer at most this many versions of an origin, the newest
-    #[arg(long, value_name = "NUMBER", value_parser = number::versions, requires = "fill", help_heading = PULL_THROUGH)]
+    #[arg(long, value_name = "NUMBER", requires = "fill", help_heading = PULL_THROUGH)]
     newest: Option<NonZeroUsize>,
     /// Hide versions of an origin that are younger than this, such as 7d
     ///
@@ -224,8 +224,8 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let reload = Arc::new(Notify::new());
     // A program that starts the server may send signals as soon as it listens.
     let hung_up = signals::hung_up(|| reload.notify_one());
-    let interrupted = signals::interrupted();
-    let interrupted_twice = signals::interrupted_twice();
+    let interrupted = signals::interrupted(1);
+    let interrupted_twice = signals::interrupted(2);
     log.listening(&url, address);
     let reporting = async {
         let host = arguments.provider_host.as_ref();
