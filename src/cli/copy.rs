@@ -113,10 +113,11 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let to = session.endpoint(&arguments.to)?;
     refuse_other(&to)?;
     let mut plan = Plan::of(&arguments, file, &locks, session, &registry).await?;
-    // Their tags are not read.
-    let is_left_out = |provider| options.exclude.iter().any(|one| one.is_whole(provider));
-    plan.copying
-        .retain(|one| !is_left_out(&one.wanted.selection.provider));
+    // The tags of providers that are excluded as a whole are not read.
+    plan.copying.retain(|copying| {
+        let provider = &copying.wanted.selection.provider;
+        !options.exclude.iter().any(|one| one.is_whole(provider))
+    });
     let providers = plan.providers();
     session.warn_of_unmatched(trust.as_ref(), &options.trust.policy, &providers);
     check(&to, &providers)?;

@@ -22,7 +22,7 @@ const PLACE: u64 = 128 << 10;
 /// The requests that a client may send at once, in seconds of its rate. An `init` requests several documents for each of its providers at once,
 /// and is then silent.
 const BURST: f64 = 4.0;
-/// The time between two log lines about a client above its limits. Such a line says that others are left out for a minute.
+/// The time between two log lines about a client above its limits.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 /// The most clients that are remembered. Ten thousand take a few megabytes.
 const MOST_CLIENTS: u64 = 10_000;

@@ -39,9 +39,6 @@ fn one_client_cannot_have_all_connections() {
     for _ in 0..20 {
         assert!(own(&server).is_none(), "{}", server.log());
     }
-    let log = server.log();
-    assert_eq!(server.count_words("Closed 127.0.0.1"), 1, "{log}");
-    assert_eq!(log.matches("Closed").count(), 1, "{log}");
     let others: Vec<_> = (0..EACH).map(|_| is_answered(other(&server))).collect();
     let mut first = held.remove(0);
     let counted = "tfoci_limited_connections_total 20\n";

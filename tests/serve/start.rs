@@ -2,20 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
-use rustix::process::Signal;
-
-use super::server::{Server, lines_with};
+use super::server::Server;
 use super::store_faults::unauthorized;
 use super::stores::{DEMO, HOST, INDEX, Store};
 use crate::support::author::Author;
 use crate::support::registry::{Personality, Registry, Setup};
 use crate::support::scene::Scene;
-use crate::support::tls::Authority;
 
 const URL: &str = "https://providers.example.com";
 

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -67,15 +66,6 @@ impl Authority {
         let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
         params.not_before = rcgen::date_time_ymd(year, 1, 1);
         params.not_after = rcgen::date_time_ymd(year, 12, 31);
-        self.sign(params, ExtendedKeyUsagePurpose::ServerAuth)
-    }
-
-    /// A certificate for a server at the loopback address, valid until this time.
-    pub fn server_until(&self, end: SystemTime) -> Identity {
-        let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
-        params.not_before = rcgen::date_time_ymd(2000, 1, 1);
-        params.not_after =
-            rcgen::date_time_ymd(1970, 1, 1) + end.duration_since(UNIX_EPOCH).unwrap();
         self.sign(params, ExtendedKeyUsagePurpose::ServerAuth)
     }
 

@@ -24,7 +24,7 @@ use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
 use tfoci::disk::temp_file::TempFileBudget;
 use tfoci::error::{FEW, flat, listed, printable, printable_path};
-use tfoci::examine::{StoredProvider, TrustOptions};
+use tfoci::examine::StoredProvider;
 use tfoci::http::{self, Http};
 use tfoci::jobs::Jobs;
 use tfoci::lockfile::Client;
@@ -37,7 +37,7 @@ use tfoci::text;
 use tfoci::trust::{Policy, limits};
 use tfoci::version::Version;
 
-use super::arguments::{Globals, ReadTrust};
+use super::arguments::Globals;
 use super::error::CommandError;
 use super::printer::Printer;
 use super::report::Report;
