@@ -81,20 +81,6 @@ fn a_store_is_not_a_directory_and_a_url_has_https() {
     run.tells("expected https://HOST");
 }
 
-/// Other commands have the address as their first argument.
-#[test]
-fn an_address_is_not_a_directory_of_a_site() {
-    let scene = with_two();
-    let run = scene.line("site example.com/acme/own --from oci-layout:store");
-    run.exits(2)
-        .without_result()
-        .says("error example.com/acme/own expected");
-    assert!(!scene.path("example.com").exists());
-    let site = "site ./example.com/acme/own --from oci-layout:store";
-    scene.line(site).succeeds();
-    assert!(scene.path("example.com/acme/own/index.html").exists());
-}
-
 /// The files of the site, without the page for people, which tells how the last run verified each version.
 fn files(scene: &Scene) -> BTreeMap<String, Vec<u8>> {
     let mut files = tree(&scene.path("public"));
@@ -212,8 +198,7 @@ fn hosts_are_in_punycode() {
     for address in addresses {
         push(&scene, address, "1.0.0", &demo("1.0.0"));
     }
-    let run = site(&scene, "").succeeds();
-    run.says("Warning example.com:8443");
+    site(&scene, "").succeeds();
     for host in ["xn--bcher-kva.example", "example.com:8443"] {
         let folder = scene.path("public").join(host).join("acme/demo");
         assert!(folder.join("index.json").is_file(), "{host}");

@@ -124,7 +124,7 @@ fn versions_mirrored_before_a_run_was_stopped_are_pinned() {
         assert_eq!(scene.installs(), ARRIVED);
         assert_eq!(scene.trust(), pinned("demo", "ACME"));
         let told = scene.both(PINNING);
-        told.tells("Copied [ORIGIN]/acme/other 1.0.0 1 409 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/other [STRANGER] <else@stranger.example> Ed25519 1.0.0 Note Mirrored 1 1 409 1 [TIME]");
+        told.tells("Copied [ORIGIN]/acme/other 1.0.0 1 409 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/other [STRANGER] <else@stranger.example> Ed25519 1.0.0 Mirrored 1 1 409 1 [TIME]");
         let [first, second] = [pinned("demo", "ACME"), pinned("other", "STRANGER")];
         assert_eq!(scene.trust(), format!("{first}\n{second}"));
     }
@@ -136,7 +136,7 @@ fn keys_are_pinned_with_a_lock_file_too() {
     let zip = [zh(&scene.origin, "1.0.0", LINUX)];
     lock(&scene, NAME, "[ORIGIN]/acme/demo", "1.0.0", &zip);
     let pinned_one =
-        "Pinned [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Note Mirrored";
+        "Pinned [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Mirrored";
     let told = scene.mirror(&format!("--from-lock . {PINNING}"));
     told.tells(&LOCKED.replace("Mirrored", pinned_one));
     assert_eq!(scene.trust(), pinned("demo", "ACME"));
@@ -154,7 +154,7 @@ fn unchecked_keys_are_reported_and_recheck_pins_them() {
     let unseen = "Warning [ORIGIN]/acme/other --recheck Mirrored 2 [TIME]";
     scene.both(PINNING).tells(unseen);
     let told = scene.both(&format!("{PINNING} --recheck"));
-    told.tells("Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] pinned Present [ORIGIN]/acme/other 1.0.0 1 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/other [STRANGER] <else@stranger.example> Ed25519 1.0.0 Note Mirrored 2 [TIME]");
+    told.tells("Present [ORIGIN]/acme/demo 1.0.0 1 signed [ACME ID] pinned Present [ORIGIN]/acme/other 1.0.0 1 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/other [STRANGER] <else@stranger.example> Ed25519 1.0.0 Mirrored 2 [TIME]");
     let [first, second] = [table("demo", "\"trust.asc\""), pinned("other", "STRANGER")];
     assert_eq!(scene.trust(), format!("{first}\n{second}"));
     scene.both(PINNING).tells("Mirrored 2 [TIME]");
@@ -173,7 +173,7 @@ fn the_keys_of_all_versions_are_pinned() {
     let scene = OriginScene::of([demo().release(by_another())]);
     let all = format!("[ORIGIN]/acme/demo@>=1.0 {PINNING}");
     let told = scene.mirror(&format!("{all} --jobs 1"));
-    told.tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.1.0 1 406 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Pinned [ORIGIN]/acme/demo [STRANGER] <else@stranger.example> Ed25519 1.1.0 Note Mirrored 2 2 812 [TIME]");
+    told.tells("Copied [ORIGIN]/acme/demo 1.0.0 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.1.0 1 406 signed [STRANGER ID] origin Pinned [ORIGIN]/acme/demo [ACME] <security@acme.example> Ed25519 1.0.0 Pinned [ORIGIN]/acme/demo [STRANGER] <else@stranger.example> Ed25519 1.1.0 Mirrored 2 2 812 [TIME]");
     scene.mirror(&format!("{all} --recheck -q")).says(0, "");
 }
 

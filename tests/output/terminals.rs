@@ -5,8 +5,6 @@ use std::time::Duration;
 use crate::mirror::origin_scene::OriginScene;
 use crate::support::origin::{Fault, Provider, asks};
 use crate::support::release::ReleaseFolder;
-use crate::support::scene::Scene;
-use crate::support::signer::Signer;
 use crate::support::terminal::Terminal;
 use crate::support::zipfile::{executable, file, zip};
 
@@ -86,32 +84,6 @@ fn mirror_on_terminals() {
         let providers = scene.named("[ORIGIN]/acme/demo [ORIGIN]/acme/other");
         let line = format!("mirror {providers} --ca-file ca.pem --to oci-layout:store");
         check(&Terminal::run(&scene.scene, columns, rows, &line));
-    }
-}
-
-/// A user who writes the host or names the default knows it.
-#[test]
-fn the_host_of_a_two_part_address_is_shown_before_it_is_pushed() {
-    const NOTE: &str = "      Note acme/demo means registry.opentofu.org/acme/demo";
-    let scene = Scene::new();
-    scene.write("acme.asc", Signer::acme().public_armored());
-    let release = ReleaseFolder::new("demo", "1.0.0").platform("linux_amd64");
-    release.write(&scene.path("dist"));
-    for (provider, is_told) in [
-        ("acme/demo", true),
-        ("acme/demo@1.0.0", true),
-        ("registry.opentofu.org/acme/demo", false),
-        ("acme/demo --default-host registry.terraform.io", false),
-        ("acme/demo --default-host registry.opentofu.org", false),
-        ("acme/demo --quiet", false),
-        ("acme/demo --format json", true),
-    ] {
-        let push = format!("push dist --key acme.asc --provider {provider}");
-        let run = scene.line(format!("{push} --to oci-layout:store --dry-run"));
-        let said = run.succeeds().stderr;
-        assert_eq!(said.starts_with(NOTE), is_told, "{provider}\n{said}");
-        let notes = said.matches(" means ").count();
-        assert_eq!(notes, usize::from(is_told), "{said}");
     }
 }
 
