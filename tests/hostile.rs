@@ -72,39 +72,6 @@ fn push_refuses_every_hostile_zip_that_it_reads() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-const STUB: &str = "a stub before the zip, offsets not shifted";
-const DIRECTORIES: &str = "more directories than the limit";
-
-#[test]
-fn refusals_state_what_was_expected_and_received() {
-    for (label, facts) in [
-        (STUB, stub as fn(&[u8]) -> String),
-        ("too deep", |_| "expected".to_owned()),
-        (DIRECTORIES, |_| "expected 10000 received more".to_owned()),
-        ("pipe", |_| "received 0o10000".to_owned()),
-        ("bzip2", |_| "expected 0 8 received 12".to_owned()),
-        ("an unlisted entry between others", |zip| {
-            let mut headers = (0..zip.len()).filter(|at| zip[*at..].starts_with(b"PK\x03\x04"));
-            // The third header, after those of the executable and of `x`.
-            let hidden = headers.nth(2).unwrap();
-            format!("received header {hidden}")
-        }),
-    ] {
-        let mut cases = cases().into_iter();
-        let case = cases.find(|case| case.label == label).unwrap();
-        let run = author(&case).push("").exits(case.exit.into());
-        run.says(&format!("error {}", facts(&case.zip)));
-    }
-}
-
-/// The end record is the last 22 bytes, and the central directory must end there. By its stated offset, it ends earlier by the length of
-/// the stub.
-fn stub(zip: &[u8]) -> String {
-    let (end, stub) = (zip.len() - 22, "#!/bin/sh\n".len());
-    let found = end - stub;
-    format!("expected {end} received {found}")
-}
-
 #[test]
 fn install_refuses_every_hostile_zip() {
     let (mut wrong, messages) = (Vec::new(), messages());

@@ -2,7 +2,7 @@
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-use super::{EntryType, Error, Flaw};
+use super::{EntryType, Error};
 
 /// Refuses names that would become the same file on some file system, or a file and a directory.
 pub(super) fn distinct<'a>(names: impl Iterator<Item = (&'a str, EntryType)>) -> Result<(), Error> {
@@ -54,18 +54,13 @@ impl<'a> Folded<'a> {
             .take_while(|(_, (a, b))| a == b)
             .find(|((a, b), _)| a != b);
         let below = other.path.strip_prefix(self.path);
-        let says = if spelled_otherwise.is_some() {
-            "is the same file as another where case and the encoding of letters do not count"
-        } else if below == Some("") {
-            "is there twice"
-        } else if below.is_some_and(|rest| rest.starts_with('/')) && self.kind == EntryType::File {
-            "is a file, and a directory of another"
-        } else {
+        let is_shared = below == Some("")
+            || below.is_some_and(|rest| rest.starts_with('/')) && self.kind == EntryType::File;
+        if spelled_otherwise.is_none() && !is_shared {
             return Ok(());
-        };
-        Err(Flaw::of_entry(self.path, says)
-            .received(format_args!("`{}`", other.path))
-            .into())
+        }
+        let says = "is the same file as another, or a directory of it, on some system";
+        Err(Error::of_entry(self.path, says))
     }
 }
 

@@ -6,7 +6,7 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use sha2::{Digest as _, Sha256};
 
 use super::entry::Compression;
-use super::error::{Error, Flaw};
+use super::error::Error;
 
 /// The size of the buffers, in bytes. Larger ones are not faster.
 pub(super) const BUFFER: usize = 64 << 10;
@@ -50,7 +50,7 @@ impl Content {
         reader: &mut impl BufRead,
         output: &mut [u8],
     ) -> Result<usize, Error> {
-        let corrupt = || Flaw::of_entry(name, "has corrupt compressed data");
+        let corrupt = || Error::of_entry(name, "has corrupt compressed data");
         let mut filled = 0;
         while !self.has_ended && filled < output.len() {
             let mut input = lend(reader, self.left)?;
@@ -69,7 +69,7 @@ impl Content {
                     match status {
                         Ok(Status::StreamEnd) => self.has_ended = true,
                         Ok(_) if consumed > 0 || produced > 0 => {}
-                        _ => return Err(corrupt().into()),
+                        _ => return Err(corrupt()),
                     }
                     (consumed, produced)
                 }
@@ -80,7 +80,7 @@ impl Content {
             filled += produced;
         }
         if self.has_ended && self.left.unwrap_or(0) > 0 {
-            return Err(corrupt().into());
+            return Err(corrupt());
         }
         let chunk = output.get(..filled).unwrap_or_default();
         self.size += filled as u64;

@@ -6,7 +6,8 @@ use super::end::End;
 use super::entry::{Compression, ENCRYPTED, PATCH, Record};
 use super::extra::Extra;
 use super::fields::Fields;
-use super::{EntryType, Error, Flaw, Limits, name};
+use super::{EntryType, Error, Limits, name};
+use crate::error::Category;
 
 const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
 
@@ -20,40 +21,25 @@ pub(super) fn read<R: Read + Seek>(
     limits: &Limits,
 ) -> Result<Vec<Record>, Error> {
     if end.entries > limits.entries {
-        return Err(Flaw::of_zip("has too many entries")
-            .expected(format_args!("at most {}", limits.entries))
-            .received(end.entries)
-            .into());
+        return Err(Error::of_zip("has too many entries"));
     }
     if end.size > LARGEST {
-        return Err(Flaw::of_zip("has too large a central directory")
-            .expected(format_args!("at most {LARGEST} bytes"))
-            .received(end.size)
-            .into());
+        return Err(Error::of_zip("has too large a central directory"));
     }
     reader.seek(SeekFrom::Start(end.offset))?;
     let mut bytes = Vec::new();
     reader.take(end.size).read_to_end(&mut bytes)?;
     let mut fields = Fields(&bytes);
-    let unreadable = |received: u64| {
-        Flaw::of_zip("has a central directory that cannot be read")
-            .expected(format_args!("{} entries", end.entries))
-            .received(received)
-            .malformed()
-    };
+    let unreadable =
+        || Error::of_zip("has a central directory that cannot be read").but(Category::Malformed);
     let mut records = Vec::new();
-    for received in 0..end.entries {
-        let raw = Raw::take(&mut fields).ok_or_else(|| unreadable(received))?;
+    for _ in 0..end.entries {
+        let raw = Raw::take(&mut fields).ok_or_else(unreadable)?;
         records.push(raw.record()?);
     }
-    match fields.0.len() {
-        0 => Ok(records),
-        extra => Err(
-            Flaw::of_zip("has bytes after the last entry of its central directory")
-                .received(extra)
-                .malformed()
-                .into(),
-        ),
+    match fields.0.is_empty() {
+        true => Ok(records),
+        false => Err(unreadable()),
     }
 }
 
@@ -105,35 +91,23 @@ impl<'a> Raw<'a> {
 
     fn record(&self) -> Result<Record, Error> {
         let name = name::check(self.name)?.to_owned();
-        let flaw = |says| Flaw::of_entry(&name, says);
-        if self.flags & (ENCRYPTED | PATCH) != 0 || self.disk != 0 {
-            return Err(flaw("is encrypted, a patch, or in another file")
-                .unsupported()
-                .into());
-        }
-        let (kind, mode) = self.kind(&name)?;
+        let is_odd = self.flags & (ENCRYPTED | PATCH) != 0 || self.disk != 0;
         let method = match self.method {
-            0 => Compression::Stored,
-            8 => Compression::Deflate,
-            method => {
-                return Err(flaw("has an unsupported compression method")
-                    .expected("0 (stored) or 8 (deflate)")
-                    .received(method)
-                    .unsupported()
-                    .into());
+            0 if !is_odd => Compression::Stored,
+            8 if !is_odd => Compression::Deflate,
+            _ => {
+                let says = "is encrypted, a patch, in another file, or compressed by another method than deflate";
+                return Err(Error::of_entry(&name, says).but(Category::Unsupported));
             }
         };
+        let (kind, mode) = self.kind(&name)?;
         let extra = Extra::of_entry(&name, self.extra)?;
         let narrow = [self.size, self.compressed, self.header];
         let [size, compressed, header] = extra.widen(&name, narrow)?;
-        if kind == EntryType::Directory && size != 0 {
-            return Err(flaw("is a directory with content").received(size).into());
-        }
-        if method == Compression::Stored && compressed != size {
-            return Err(flaw("is stored with another size than its own")
-                .expected(size)
-                .received(compressed)
-                .into());
+        let is_full = kind == EntryType::Directory && size != 0;
+        if is_full || method == Compression::Stored && compressed != size {
+            let says = "has a size that contradicts its type or its compression";
+            return Err(Error::of_entry(&name, says));
         }
         Ok(Record {
             name,
@@ -152,26 +126,18 @@ impl<'a> Raw<'a> {
     fn kind(&self, name: &str) -> Result<(EntryType, Option<u32>), Error> {
         const REGULAR: u32 = 0o100000;
         const DIRECTORY: u32 = 0o040000;
-        const SYMLINK: u32 = 0o120000;
-        let flaw = |says| Flaw::of_entry(name, says);
-        let both = || flaw("has the attributes of a directory, and the name of a file");
         let system = self.made_by >> 8;
         let made_on_unix = system == 3 || system == 19;
         // Check the Unix mode for every system that the entry names, so that a link cannot pass by naming another system.
         let unix = self.attributes >> 16;
         let dos_directory = !made_on_unix && self.attributes & 0x10 != 0;
-        let slash = name.ends_with('/');
-        let kind = match unix & 0o170000 {
-            SYMLINK => return Err(flaw("is a symbolic link").into()),
-            DIRECTORY if !slash => return Err(both().into()),
-            0 | REGULAR if dos_directory && !slash => return Err(both().into()),
-            // The name decides, as it does for clients.
-            0 | REGULAR | DIRECTORY if slash => EntryType::Directory,
-            0 | REGULAR => EntryType::File,
-            file_type => {
-                return Err(flaw("is a special file")
-                    .received(format_args!("type {file_type:#o}"))
-                    .into());
+        // The name decides, as it does for clients.
+        let kind = match (unix & 0o170000, name.ends_with('/')) {
+            (0 | REGULAR | DIRECTORY, true) => EntryType::Directory,
+            (0 | REGULAR, false) if !dos_directory => EntryType::File,
+            _ => {
+                let says = "is a link, a special file, or a directory without a slash";
+                return Err(Error::of_entry(name, says));
             }
         };
         let mode = unix & 0o7777;

@@ -8,11 +8,11 @@
 //!                                                                                    end of file
 //! ```
 
-use std::fmt;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 
+use super::Error;
 use super::fields::Fields;
-use super::{Error, Flaw};
+use crate::error::Category;
 
 const RECORD: [u8; 4] = *b"PK\x05\x06";
 const RECORD_SIZE: usize = 22;
@@ -23,8 +23,6 @@ const LONGEST_COMMENT: usize = 0xffff;
 
 /// The number of last bytes of a zip that can contain the end records.
 pub(super) const LONGEST: usize = BOTH_64_SIZE + RECORD_SIZE + LONGEST_COMMENT;
-/// The number of first bytes that tell the type of a file without an end record.
-pub(super) const FRONT: usize = 16;
 
 /// The description of the central directory in the end record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,20 +37,12 @@ pub(super) struct End {
 
 /// Finds the central directory of a zip of `length` bytes.
 pub(super) fn find<R: Read + Seek>(reader: &mut R, length: u64) -> Result<End, Error> {
-    let mut read = |from, count| {
-        reader.seek(SeekFrom::Start(from))?;
-        let mut bytes = Vec::new();
-        reader.by_ref().take(count).read_to_end(&mut bytes)?;
-        Ok::<_, io::Error>(bytes)
-    };
-    let front = read(0, FRONT as u64)?;
     let start = length.saturating_sub(LONGEST as u64);
-    let tail = read(start, LONGEST as u64)?;
-    let found = record(&tail, start)?.and_then(|at| tail.split_at_checked(at));
-    let Some((before, end)) = found else {
-        return Err(no_end_record(&front, length));
-    };
-    let mut numbers = Numbers::read(end).ok_or_else(|| no_end_record(&front, length))?;
+    reader.seek(SeekFrom::Start(start))?;
+    let mut tail = Vec::new();
+    reader.take(LONGEST as u64).read_to_end(&mut tail)?;
+    let (before, end) = tail.split_at_checked(record(&tail)?).ok_or(Error::NotZip)?;
+    let mut numbers = Numbers::read(end).ok_or(Error::NotZip)?;
     let mut directory_end = start + before.len() as u64;
     if let Some(wide) = numbers_64(before, directory_end)? {
         numbers = numbers.widened(wide)?;
@@ -61,48 +51,23 @@ pub(super) fn find<R: Read + Seek>(reader: &mut R, length: u64) -> Result<End, E
     numbers.end(directory_end)
 }
 
-/// The position of the only end record in `tail`, which begins at `start` in the file.
-fn record(tail: &[u8], start: u64) -> Result<Option<usize>, Error> {
-    let signatures = tail
-        .windows(RECORD.len())
-        .enumerate()
-        .filter(|(_, window)| *window == RECORD)
-        .map(|(at, _)| at);
-    let several = || Flaw::of_zip("has more than one end record");
-    let mut found = None;
-    let mut last = None;
-    for at in signatures {
-        let comment = tail.get(at + RECORD_SIZE - 2..);
-        let comment = comment.and_then(|length| Fields(length).u16());
-        let end = comment.map(|length| at + RECORD_SIZE + usize::from(length));
-        if end == Some(tail.len()) && found.replace(at).is_some() {
-            return Err(several().into());
-        }
-        last = Some((at, end));
-    }
-    match (found, last) {
-        (_, None) => Ok(None),
-        (Some(found), Some((last, _))) if found == last => Ok(Some(found)),
-        (Some(_), _) => Err(several().into()),
-        (None, Some((_, Some(end)))) if end < tail.len() => {
-            Err(Flaw::of_zip("has bytes after its end")
-                .received(tail.len() - end)
-                .into())
-        }
-        (None, Some(_)) => Err(Error::Truncated {
-            received: start + tail.len() as u64,
-        }),
-    }
-}
-
-/// The error for a file without an end record: it is not a zip, or it is truncated.
-fn no_end_record(front: &[u8], length: u64) -> Error {
-    if front.starts_with(&super::local::SIGNATURE) {
-        Error::Truncated { received: length }
-    } else {
-        Error::NotZip {
-            front: front.to_vec(),
-        }
+/// The position of the only end record in `tail`, the last bytes of the file. Its signature may occur in contents before it by chance.
+fn record(tail: &[u8]) -> Result<usize, Error> {
+    let signatures = tail.windows(RECORD.len()).enumerate();
+    let signatures = signatures.filter(|(_, window)| *window == RECORD);
+    let end = |at: usize| {
+        let comment = tail.get(at + RECORD_SIZE - 2..)?;
+        Some(at + RECORD_SIZE + usize::from(Fields(comment).u16()?))
+    };
+    let all: Vec<usize> = signatures.map(|(at, _)| at).collect();
+    let last = *all.last().ok_or(Error::NotZip)?;
+    let fitting = all.into_iter().filter(|at| end(*at) == Some(tail.len()));
+    match *fitting.collect::<Vec<_>>() {
+        [at] if at == last => Ok(at),
+        [] if end(last).is_none_or(|end| end > tail.len()) => Err(Error::NotZip),
+        _ => Err(Error::of_zip(
+            "has a second end record, or bytes after its end",
+        )),
     }
 }
 
@@ -163,7 +128,7 @@ impl Numbers {
             (long, self.offset, wide.offset),
         ] {
             if expected != placeholder && expected != received {
-                return Err(end_64(expected, received));
+                return Err(contradiction());
             }
         }
         Ok(wide)
@@ -171,18 +136,14 @@ impl Numbers {
 
     fn end(self, directory_end: u64) -> Result<End, Error> {
         if self.disk != 0 || self.directory_disk != 0 || self.entries_here != self.entries {
-            return Err(Flaw::of_zip("is one part of several").unsupported().into());
+            return Err(Error::of_zip("is one part of several").but(Category::Unsupported));
         }
-        let received = self.offset.saturating_add(self.size);
-        if received != directory_end {
+        if self.offset.saturating_add(self.size) != directory_end {
             let says = "has its central directory elsewhere than its end record says";
-            return Err(Flaw::of_zip(says)
-                .expected(format_args!("its end at byte {directory_end}"))
-                .received(received)
-                .into());
+            return Err(Error::of_zip(says));
         }
         if self.entries == 0 {
-            return Err(Flaw::of_zip("has no entries").malformed().into());
+            return Err(Error::of_zip("has no entries").but(Category::Malformed));
         }
         Ok(End {
             offset: self.offset,
@@ -205,22 +166,13 @@ fn numbers_64(before: &[u8], end: u64) -> Result<Option<Numbers>, Error> {
     let place = (fields.u32(), fields.u64(), fields.u32());
     if place != (Some(0), Some(expected), Some(1)) {
         // Readers differ in whether they follow the locator.
-        let received = place.1.unwrap_or_default();
-        return Err(end_64(
-            format_args!("it at byte {expected}, in one file"),
-            received,
-        ));
+        return Err(contradiction());
     }
     let record = rest.split_last_chunk::<56>();
     let numbers = record.and_then(|(_, record)| Numbers::read_64(record));
-    let expected = format_args!("a record of 56 bytes before its locator");
-    numbers.map(Some).ok_or_else(|| end_64(expected, "another"))
+    numbers.map(Some).ok_or_else(contradiction)
 }
 
-/// The error of a 64-bit end record that contradicts the other records.
-fn end_64(expected: impl fmt::Display, received: impl fmt::Display) -> Error {
-    Flaw::of_zip("has a 64-bit end record that contradicts its other records")
-        .expected(expected)
-        .received(received)
-        .into()
+fn contradiction() -> Error {
+    Error::of_zip("has a 64-bit end record that contradicts its other records")
 }

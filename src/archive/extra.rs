@@ -1,7 +1,8 @@
 //! Extra fields, which contain 64-bit sizes and may contain a second name.
 
+use super::Error;
 use super::fields::Fields;
-use super::{Error, Flaw};
+use crate::error::Category;
 
 /// The extra fields that change the meaning of an entry.
 #[derive(Clone, Copy, Default)]
@@ -15,12 +16,14 @@ impl<'a> Extra<'a> {
     pub fn of_entry(name: &str, bytes: &'a [u8]) -> Result<Self, Error> {
         let extra = Self::read(bytes);
         let extra = extra.ok_or_else(|| {
-            Flaw::of_entry(name, "has extra fields that cannot be read").malformed()
+            Error::of_entry(name, "has extra fields that cannot be read").but(Category::Malformed)
         })?;
         // Some readers use this name instead of the name in the header. A version and a CRC-32 precede it.
         let second = extra.unicode_path.map(|value| value.get(5..));
         match second.map(Option::unwrap_or_default) {
-            Some(second) if second != name.as_bytes() => Err(second_name(name, second)),
+            Some(second) if second != name.as_bytes() => {
+                Err(Error::of_entry(name, "has a second name"))
+            }
             _ => Ok(extra),
         }
     }
@@ -64,29 +67,12 @@ impl<'a> Extra<'a> {
                 None if !is_full => {}
                 _ => {
                     let says = "has 64-bit sizes that contradict its other sizes";
-                    return Err(Flaw::of_entry(name, says)
-                        .expected(format_args!("numbers for {narrow:?}"))
-                        .received(format_args!("{:?}", self.sizes.map(numbers)))
-                        .into());
+                    return Err(Error::of_entry(name, says));
                 }
             }
         }
         Ok(wide)
     }
-}
-
-/// The error of a name other than the one in the central directory.
-pub(super) fn second_name(name: &str, second: &[u8]) -> Error {
-    let second = String::from_utf8_lossy(second);
-    Flaw::of_entry(name, "has a second name")
-        .received(format_args!("`{second}`"))
-        .into()
-}
-
-/// All complete numbers of a 64-bit field.
-fn numbers(value: &[u8]) -> Vec<u64> {
-    let mut fields = Fields(value);
-    std::iter::from_fn(|| fields.u64()).collect()
 }
 
 #[cfg(test)]

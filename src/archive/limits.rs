@@ -1,7 +1,7 @@
 //! Limits on the entries and the size of a zip.
 
 use super::entry::Record;
-use super::error::{Error, Flaw};
+use super::error::Error;
 use super::tree::Tree;
 
 /// Limits on a zip.
@@ -43,10 +43,7 @@ impl Limits {
             .iter()
             .fold(0, |sum: u64, record| sum.saturating_add(record.size));
         if received > limit {
-            return Err(Flaw::of_zip("unpacks to too much")
-                .expected(format_args!("at most {limit} bytes"))
-                .received(received)
-                .into());
+            return Err(Error::of_zip("unpacks to too much"));
         }
         Ok(())
     }

@@ -7,16 +7,14 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use super::entry::{DESCRIPTOR, FLAGS_THAT_MATTER, Record};
-use super::error::{Error, Flaw};
-use super::extra::{Extra, second_name};
+use super::error::Error;
+use super::extra::Extra;
 use super::fields::Fields;
 
 pub(super) const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
 pub(super) const FIXED_SIZE: u64 = 30;
 const DESCRIPTOR_SIGNATURE: [u8; 4] = *b"PK\x07\x08";
 pub(super) const LONGEST_DESCRIPTOR: u64 = 24;
-/// The number of bytes of a gap that are searched at once. It bounds memory; a gap of honest writers has a few bytes.
-const SCANNED: usize = 64 << 10;
 
 /// The numbers after the data of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +26,7 @@ pub(super) struct DescriptorNumbers {
 
 /// Checks every local header, and returns the positions of the entries' data in the order of the records.
 ///
-/// `end` is the position of the central directory, which no entry may exceed.
+/// `end` is the position of the central directory. The entries fill the file up to it: a reader that streams would find an unlisted entry in a gap.
 pub(super) fn locate<R: Read + Seek>(
     reader: &mut R,
     records: &[Record],
@@ -42,48 +40,20 @@ pub(super) fn locate<R: Read + Seek>(
         extents.push((extent, record));
     }
     extents.sort_by_key(|(extent, _)| extent.start);
-    let next = extents.iter().skip(1).map(|(extent, _)| extent.start);
-    for ((extent, record), next) in extents.iter().zip(next.chain([end])) {
-        if extent.end > next {
-            return Err(Flaw::of_entry(&record.name, "overlaps what follows it").into());
+    let mut at = 0;
+    for (extent, record) in &extents {
+        if extent.start != at {
+            let says = "does not begin where the zip begins, or the entry before it ends";
+            return Err(Error::of_entry(&record.name, says));
         }
+        at = extent.end;
     }
-    let mut from = 0;
-    for (extent, _) in &extents {
-        no_header_within(reader, from, extent.start)?;
-        from = extent.end;
+    match at == end {
+        true => Ok(data),
+        false => Err(Error::of_zip(
+            "has a last entry that does not end before its directory",
+        )),
     }
-    no_header_within(reader, from, end)?;
-    Ok(data)
-}
-
-/// Refuses gaps between or around entries that contain the header of an unlisted entry, because a reader that streams would find it.
-/// Writers leave gaps without headers for alignment, or for a program before the zip.
-fn no_header_within<R: Read + Seek>(reader: &mut R, start: u64, end: u64) -> Result<(), Error> {
-    // A header may span two reads.
-    let overlap = SIGNATURE.len() as u64 - 1;
-    if end.saturating_sub(start) <= overlap {
-        return Ok(());
-    }
-    let mut bytes = vec![0; SCANNED];
-    let mut at = start;
-    while at + overlap < end {
-        let count = usize::try_from(end - at).map_or(SCANNED, |left| left.min(SCANNED));
-        let piece = bytes.get_mut(..count).unwrap_or_default();
-        reader.seek(SeekFrom::Start(at))?;
-        reader.read_exact(piece)?;
-        let found = piece
-            .windows(SIGNATURE.len())
-            .position(|window| window == SIGNATURE);
-        if let Some(found) = found {
-            let says = "hides an entry that its central directory does not list";
-            return Err(Flaw::of_zip(says)
-                .received(format_args!("a local header at byte {}", at + found as u64))
-                .into());
-        }
-        at += count as u64 - overlap;
-    }
-    Ok(())
 }
 
 /// The bytes of an entry: header, data and data descriptor.
@@ -95,10 +65,7 @@ struct Extent {
 
 impl Extent {
     fn find<R: Read + Seek>(reader: &mut R, record: &Record, end: u64) -> Result<Self, Error> {
-        let missing = || {
-            Flaw::of_entry(&record.name, "has no local header where the directory says")
-                .expected(format_args!("one at byte {}", record.header))
-        };
+        let missing = || unlike(record);
         let fixed = read_at(reader, record.header, FIXED_SIZE, end)?;
         let header = Header::read(&fixed).ok_or_else(missing)?;
         let start = record.header + FIXED_SIZE;
@@ -122,13 +89,7 @@ impl Extent {
                 compressed: record.compressed,
                 size: record.size,
             };
-            extent.end += descriptor(&bytes, expected).ok_or_else(|| {
-                let says = "has a data descriptor that contradicts the central directory";
-                Flaw::of_entry(&record.name, says).expected(format_args!(
-                    "{:08x} as CRC-32, and the sizes {} and {}",
-                    record.crc, record.compressed, record.size
-                ))
-            })?;
+            extent.end += descriptor(&bytes, expected).ok_or_else(missing)?;
         }
         Ok(extent)
     }
@@ -190,36 +151,28 @@ impl Header {
 
     fn agree(&self, record: &Record, name: &[u8], extra: &[u8]) -> Result<(), Error> {
         if name != record.name.as_bytes() {
-            return Err(second_name(&record.name, name));
+            return Err(unlike(record));
         }
         let extra = Extra::of_entry(&record.name, extra)?;
         let [size, compressed] = extra.widen(&record.name, [self.size, self.compressed])?;
-        let flags = |flags: u16| u64::from(flags & FLAGS_THAT_MATTER);
-        let open = record.flags & DESCRIPTOR != 0;
-        let crc = u64::from(self.crc);
-        for (field, may_be_open, expected, received) in [
-            ("flags", false, flags(record.flags), flags(self.flags)),
-            (
-                "compression method",
-                false,
-                record.method as u64,
-                self.method.into(),
-            ),
-            ("CRC-32", true, record.crc.into(), crc),
-            ("compressed size", true, record.compressed, compressed),
-            ("size", true, record.size, size),
-        ] {
-            let left_open = may_be_open && open && received == 0;
-            if received != expected && !left_open {
-                let says = "has a local header that contradicts the central directory";
-                return Err(Flaw::of_entry(&record.name, says)
-                    .expected(format_args!("{expected} as {field}"))
-                    .received(received)
-                    .into());
-            }
+        let is_open = record.flags & DESCRIPTOR != 0;
+        let agrees =
+            |expected: u64, received: u64| received == expected || (is_open && received == 0);
+        let agree = (record.flags ^ self.flags) & FLAGS_THAT_MATTER == 0
+            && record.method as u16 == self.method
+            && agrees(record.crc.into(), self.crc.into())
+            && agrees(record.compressed, compressed)
+            && agrees(record.size, size);
+        match agree {
+            true => Ok(()),
+            false => Err(unlike(record)),
         }
-        Ok(())
     }
+}
+
+fn unlike(record: &Record) -> Error {
+    let says = "has no local header and data descriptor as its central directory says";
+    Error::of_entry(&record.name, says)
 }
 
 /// The length of the data descriptor at the front of `bytes`, with or without signature, with 32-bit or 64-bit sizes; `None` unless it has

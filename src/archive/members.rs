@@ -6,7 +6,7 @@ use std::slice;
 use sha2::Digest as _;
 
 use super::content::{BUFFER, Content};
-use super::error::{Error, Flaw};
+use super::error::Error;
 use super::{EntryType, Hashes, ZipEntry};
 use crate::hash::Contents;
 
@@ -60,16 +60,8 @@ impl<R: Read + Seek> Members for Opened<'_, R> {
         while self.chunk()?.is_some() {}
         if let Some((entry, content)) = self.current.take() {
             let record = &entry.record;
-            if content.size < record.size {
-                let says = "unpacks to less than it announces";
-                return Err(other_size(entry, says).received(content.size).into());
-            }
-            if content.crc.sum() != record.crc {
-                let says = "has content that does not match its CRC-32";
-                return Err(Flaw::of_entry(&record.name, says)
-                    .expected(format_args!("{:08x}", record.crc))
-                    .received(format_args!("{:08x}", content.crc.sum()))
-                    .into());
+            if content.size < record.size || content.crc.sum() != record.crc {
+                return Err(unlike(entry));
             }
             self.hashing.add(entry, content);
         }
@@ -88,8 +80,7 @@ impl<R: Read + Seek> Members for Opened<'_, R> {
         };
         let count = content.chunk(entry.name(), &mut self.reader, &mut self.output)?;
         if content.size > entry.record.size {
-            let says = "unpacks to more than it announces";
-            return Err(other_size(entry, says).received("more").into());
+            return Err(unlike(entry));
         }
         Ok(self.output.get(..count).filter(|chunk| !chunk.is_empty()))
     }
@@ -100,9 +91,9 @@ impl<R: Read + Seek> Members for Opened<'_, R> {
     }
 }
 
-fn other_size(entry: &ZipEntry, says: &'static str) -> Flaw {
-    let announced = format_args!("{} bytes", entry.record.size);
-    Flaw::of_entry(entry.name(), says).expected(announced)
+fn unlike(entry: &ZipEntry) -> Error {
+    let says = "unpacks to something else than its size and CRC-32 announce";
+    Error::of_entry(entry.name(), says)
 }
 
 /// Both hashes of a package, while its contents are read.

@@ -53,7 +53,7 @@ pub(crate) mod pieces;
 use std::io::{Read, Seek, SeekFrom};
 
 pub use entry::{EntryType, ZipEntry};
-pub use error::{Error, Flaw};
+pub use error::Error;
 pub use limits::Limits;
 pub use members::{Members, Opened};
 pub use skeleton::Skeleton;
@@ -146,13 +146,12 @@ pub fn executable<'e>(entries: &'e [ZipEntry], type_name: &str) -> Result<&'e Zi
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '.']))
             && !name.contains('/')
     };
-    let files = entries.iter();
-    let files = files.filter(|entry| entry.kind() == EntryType::File);
-    let executables = files.clone().filter(|entry| matches(entry.name()));
-    executables.min_by_key(|entry| entry.name()).ok_or_else(|| {
-        let files = files.map(|entry| entry.name().to_owned()).collect();
-        Error::NoExecutable { expected, files }
-    })
+    let files = entries
+        .iter()
+        .filter(|entry| entry.kind() == EntryType::File);
+    let executables = files.filter(|entry| matches(entry.name()));
+    let first = executables.min_by_key(|entry| entry.name());
+    first.ok_or(Error::NoExecutable { expected })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A name is accepted if it means the same file to every client on every system. Other names are refused, not repaired: a repaired name
 //! would give a directory whose `h1` differs from the client's.
 
-use super::{Error, Flaw};
+use super::Error;
 use crate::error::is_deceptive;
 
 /// The longest accepted name in bytes: the smallest limit for a path on the supported systems (macOS).
@@ -19,9 +19,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<&str, Error> {
     let name = str::from_utf8(bytes).ok().filter(|name| is_safe(name));
     name.ok_or_else(|| {
         let says = "has a name that is not safe on every system";
-        Flaw::of_entry(&String::from_utf8_lossy(bytes), says)
-            .expected("a short relative path in UTF-8, without `..`, invisible characters and what Windows reserves")
-            .into()
+        Error::of_entry(&String::from_utf8_lossy(bytes), says)
     })
 }
 

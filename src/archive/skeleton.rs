@@ -1,9 +1,9 @@
-//! What remains of a zip that came from front to back: every byte except the contents, or only its front and its end.
+//! What remains of a zip that came from front to back: every byte except the contents, or only its end.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::Error;
-use super::end::{self, FRONT, LONGEST};
+use super::end::{self, LONGEST};
 
 /// The most bytes that are kept. Zips with more names and comments than that are read from a file.
 const MOST: usize = 1 << 20;
@@ -73,10 +73,8 @@ impl Skeleton {
 
     /// Takes the next bytes of a zip whose entries are not read. The caller checks their total length.
     pub fn pass_by(&mut self, bytes: &[u8]) {
-        let missing = (FRONT as u64).saturating_sub(self.arrived) as usize;
-        let (front, rest) = bytes.split_at(missing.min(bytes.len()));
         // Too many bytes would be lost, and the check would fail.
-        let _kept = self.keep(front).and_then(|()| self.pass(rest));
+        let _kept = self.pass(bytes);
     }
 
     /// Checks the end of a zip that has passed by, which contains the position of the central directory. This detects a truncated zip, a web

@@ -10,7 +10,6 @@
 //! | unsuited | why |
 //! | --- | --- |
 //! | a stored entry with a data descriptor | nothing says where it ends |
-//! | bytes between entries, or before the first | only the central directory says that they are no entry |
 //! | any contradiction, and any limit that is exceeded | [`Archive`] finds it again, and says what is wrong |
 
 use std::io::{self, BufRead, Read};

