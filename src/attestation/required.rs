@@ -38,52 +38,32 @@ impl RequiredAttestation {
     ) -> Result<(), Fault> {
         let key = self.key().map_err(|_| Fault::OtherKey)?;
         let statement = open(bundle, Some(&key))?;
-        let subjects = statement.get("subject").and_then(Value::as_array);
-        let subjects = subjects.into_iter().flatten();
-        let subjects = subjects.map(|one| [text(one, "/name"), text(one, "/digest/sha256")]);
-        let subjects: Vec<[&str; 2]> = subjects.collect();
-        let (own, hex) = (text(&statement, "/predicate/verifier/id"), index.hex());
-        let id = self.id.as_deref().filter(|_| !own.is_empty());
-        let subject = [name, &hex];
-        let found = subjects.iter().find(|one| **one == subject);
-        let found = found.or(subjects.first()).unwrap_or(&["", ""]);
-        let inputs = statement.pointer("/predicate/inputAttestations");
-        let inputs = inputs.and_then(Value::as_array).into_iter().flatten();
-        let mut inputs = inputs.map(|one| text(one, "/digest/sha256"));
-        let document = checksums.map(Digest::hex).unwrap_or_default();
-        let is_input = checksums.is_none() || inputs.any(|one| one == document);
-        for (what, expected, received) in [
-            ("type", STATEMENT, text(&statement, "/_type")),
+        let list = |pointer| {
+            let list = statement.pointer(pointer).and_then(Value::as_array);
+            list.into_iter().flatten()
+        };
+        let is_of = |one: &Value, digest: &Digest| text(one, "/digest/sha256") == digest.hex();
+        let is_subject = |one: &Value| text(one, "/name") == name && is_of(one, index);
+        let is_input =
+            |document| list("/predicate/inputAttestations").any(|one| is_of(one, document));
+        let mirror = text(&statement, "/predicate/verifier/id");
+        let is_named = self.id.as_deref().is_none_or(|id| id == mirror);
+        for (what, is_right) in [
+            ("type", text(&statement, "/_type") == STATEMENT),
             (
                 "type of predicate",
-                PREDICATE_TYPE,
-                text(&statement, "/predicateType"),
+                text(&statement, "/predicateType") == PREDICATE_TYPE,
             ),
-            ("subject", name, found[0]),
-            ("digest", &hex, found[1]),
-            (
-                "checksum document",
-                &document,
-                if is_input { &document } else { "" },
-            ),
-            (
-                "verifier",
-                id.unwrap_or(if own.is_empty() { "a URI" } else { own }),
-                own,
-            ),
+            ("subject", list("/subject").any(is_subject)),
+            ("checksum document", checksums.is_none_or(is_input)),
+            ("verifier", is_named && !mirror.is_empty()),
             (
                 "result",
-                PASSED,
-                text(&statement, "/predicate/verificationResult"),
+                text(&statement, "/predicate/verificationResult") == PASSED,
             ),
         ] {
-            if expected != received {
-                let (expected, received) = (expected.to_owned(), received.to_owned());
-                return Err(Fault::Other {
-                    what,
-                    expected,
-                    received,
-                });
+            if !is_right {
+                return Err(Fault::Other(what));
             }
         }
         Ok(())

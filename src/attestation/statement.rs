@@ -88,7 +88,7 @@ impl Claim {
     /// The predicate, as the mirror `id` states it.
     pub fn predicate(&self, id: &str, rule: &Value, origin: &str, now: SystemTime) -> Value {
         let hex = |digest: &Digest| json!({"digest": {"sha256": digest.hex()}});
-        let anchor = self.anchor.as_str();
+        let anchor = self.anchor.to_string();
         let level = format!("TFOCI_SIGNATURE_{}", anchor.to_uppercase());
         json!({
             "verifier": {"id": id, "version": {"tfoci": env!("CARGO_PKG_VERSION")}},

@@ -38,21 +38,21 @@ fn only_this_statement_by_this_key_counts() {
         (json!({}), "no Sigstore bundle"),
         (
             altered("/predicateType", "https://spdx.dev/Document"),
-            "spdx",
+            "type of predicate",
         ),
         (altered("/_type", "https://in-toto.io/Statement/v0.1"), ""),
         (
             altered(name, "registry.opentofu.org/acme/other@1.0.0"),
-            "acme/other",
+            "subject",
         ),
         (
             altered(name, "registry.opentofu.org/acme/demo@1.0.1"),
-            "1.0.1",
+            "subject",
         ),
-        (altered(index, &"0".repeat(64)), "0000"),
+        (altered(index, &"0".repeat(64)), "subject"),
         (altered(input, "00"), "checksum document"),
-        (altered("/predicate/verifier/id", ""), "a URI"),
-        (altered("/predicate/verificationResult", "FAILED"), "FAILED"),
+        (altered("/predicate/verifier/id", ""), "verifier"),
+        (altered("/predicate/verificationResult", "FAILED"), "result"),
     ] {
         site.replace("1.0.0", &bundle);
         refuses(&site, "", says);
@@ -69,7 +69,11 @@ fn only_this_statement_by_this_key_counts() {
     assert_eq!(document["checked"]["attested"][0]["key"], key.id());
     let run = site.verify("").succeeds();
     run.shows(format!("attested {}", key.id()));
-    refuses(&site, "--attestation-id https://another.example", ID);
+    refuses(
+        &site,
+        "--attestation-id https://another.example",
+        "verifier",
+    );
     site.verify("--attestation-key acme.asc").exits(2);
     let large = "x".repeat(300 << 10);
     let mut statement = good.clone();
@@ -93,7 +97,7 @@ fn the_attestation_of_another_version_does_not_count() {
     site.registry.repository(NAME, |content| {
         super::attach(content, &index, &bundle.to_string());
     });
-    refuses(&site, "", "1.0.0");
+    refuses(&site, "", "subject");
     site.tfoci(format!("{push} [ATTEST]")).succeeds();
     site.verify("").succeeds();
 }
