@@ -44,25 +44,24 @@ impl FinishedLine<'_> {
         self.with(true, true, &explained(self.authentication), [0; 3])
     }
 
-    /// The line in so many columns. The explanation is left out first, then the size, the beginning of the key, the number of packages, the key
-    /// with the notes. The name is never cut: a line that is still too wide goes on below. A run may have hundreds of these lines; the last line
-    /// of the run has the numbers, and `inspect` shows the key.
+    /// The line in so many columns. The explanation is left out first, then the size, then the number of packages and the key. The name is never cut:
+    /// a line that is still too wide goes on below. A run may have hundreds of these lines; the last line of the run has the numbers, and `inspect`
+    /// shows the key.
     pub(super) fn within(&self, columns: usize, widths: &Widths) -> String {
         widths.widen(self.subject);
         let [name, store] =
             [&widths.name, &widths.store].map(|width| width.load(Ordering::Relaxed));
         let proof = self.authentication;
-        let (all, short) = (proof.to_string(), proof.short());
+        let (all, short) = (proof.to_string(), proof.without_key());
         let mut forms = [
             self.with(true, true, &explained(proof), [name, store, COUNT]),
             self.with(true, true, &all, [name, store, COUNT]),
             self.with(true, false, &all, [name, store, 0]),
             self.with(false, false, &short, [name, store, 0]),
-            self.with(false, false, &short, [0; 3]),
         ]
         .into_iter();
         let fitting = forms.find(|line| measure_text_width(line) <= columns);
-        fitting.unwrap_or_else(|| self.with(false, false, &proof.without_notes(), [0; 3]))
+        fitting.unwrap_or_else(|| self.with(false, false, &short, [0; 3]))
     }
 
     fn with(&self, has_count: bool, has_size: bool, proof: &str, widths: [usize; 3]) -> String {

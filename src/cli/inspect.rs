@@ -167,7 +167,7 @@ fn print_predicate<L>(
     session: &Session,
 ) -> Result<(), CommandError> {
     let claim = claim(release, index, &stored.repo).ok_or_else(|| {
-        let status = release.authentication().without_notes();
+        let status = release.authentication().without_key();
         let message = format!("{status} proves no more than the store itself says");
         CommandError::plain(Category::Untrusted, message).advising("name the key with `--key FILE`")
     })?;

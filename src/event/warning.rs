@@ -103,7 +103,7 @@ pub enum Warning {
 
 fn state(status: &Option<Status>) -> String {
     match status {
-        Some(status) => format!("is `{}`", status.as_str()),
+        Some(status) => format!("is `{status}`"),
         None => "cannot be read".to_owned(),
     }
 }

@@ -82,7 +82,7 @@ pub enum Problem {
     /// The evidence in the store is stronger than this release's, and does not cover this release's packages; or it cannot be read, so that it may be.
     #[error(
         "the release proves less than the stored version\n  expected {} (in the store)\n  received {} (in this release)",
-        .stored.map_or("unknown: it cannot be read", Status::as_str), .offered.as_str()
+        .stored.map_or("unknown: it cannot be read".to_owned(), |status| status.to_string()), .offered
     )]
     Weaker {
         stored: Option<Status>,

@@ -31,7 +31,7 @@ impl<B> Journey<'_, B> {
         let digest = index.expected.digest;
         let refused = |why: &str| Ok(Err(Warning::NotAttested(why.to_owned())));
         let Some(mut claim) = claim(release, digest, to) else {
-            let status = release.authentication().without_notes();
+            let status = release.authentication().without_key();
             return refused(&format!(
                 "{status}, which proves no more than its store or source says"
             ));

@@ -35,7 +35,7 @@ pub(super) fn findings<L>(
         )
     };
     for note in notes.iter().filter(is_weak) {
-        findings.push((Code::KeyWeak, format!("{named}: {}", note.as_str())));
+        findings.push((Code::KeyWeak, format!("{named}: {note}")));
     }
     let copies = rule.map(|rule| rule.keys.as_slice()).unwrap_or_default();
     let newer = copies.iter().find(|copy| {

@@ -174,16 +174,13 @@ fn steady(text: &str, run: &Run) -> String {
     let home = run.scene.path("").canonicalize().unwrap();
     text = text.replace(home.to_str().unwrap(), "[TMP]");
     let fingerprint = Signer::acme().fingerprint();
-    // A key id, and its end if there is no room for the whole id.
-    for (before, digits) in [("signed ", 16), ("signed …", 8)] {
-        let (_, id) = fingerprint.split_at(fingerprint.len() - digits);
-        let (_, steady) = "0123456789ABCDEF".split_at(16 - digits);
-        for length in (1..=digits).rev() {
-            // Cut text ends in an ellipsis.
-            let end = if length == digits { "" } else { "…" };
-            let [from, to] = [id, steady].map(|id| format!("{before}{}{end}", &id[..length]));
-            text = text.replace(&from, &to);
-        }
+    let (_, id) = fingerprint.split_at(fingerprint.len() - 16);
+    for length in (1..=16).rev() {
+        // Cut text ends in an ellipsis.
+        let end = if length == 16 { "" } else { "…" };
+        let ids = [id, "0123456789ABCDEF"];
+        let [from, to] = ids.map(|id| format!("signed {}{end}", &id[..length]));
+        text = text.replace(&from, &to);
     }
     let lines = text.lines().map(|line| match line.rsplit_once(" in ") {
         Some((before, time)) if time.ends_with('s') => format!("{before} in 0.0s\n"),

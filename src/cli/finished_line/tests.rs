@@ -41,9 +41,9 @@ fn narrow_lines_keep_the_name_the_status_and_the_anchor() {
         [
             "example.com/acme/demo 1.0.0   4 packages, 1.71 KiB      signed 34365D9472D7468F (pinned)",
             "example.com/acme/demo 1.0.0   4 packages   signed 34365D9472D7468F (pinned)",
-            "example.com/acme/demo 1.0.0   signed …72D7468F (pinned)",
-            "example.com/acme/demo 1.0.0   signed …72D7468F (pinned)",
-            "example.com/acme/demo 1.0.0   signed …72D7468F (pinned)",
+            "example.com/acme/demo 1.0.0   signed (pinned)",
+            "example.com/acme/demo 1.0.0   signed (pinned)",
+            "example.com/acme/demo 1.0.0   signed (pinned)",
             "example.com/acme/demo 1.0.0   signed (pinned)",
             "example.com/acme/demo 1.0.0   signed (pinned)",
             "example.com/acme/demo 1.0.0   signed (pinned)",
@@ -52,8 +52,8 @@ fn narrow_lines_keep_the_name_the_status_and_the_anchor() {
     assert_eq!(
         lines(vec![Note::ExpiredKey], &[60, 50]),
         [
-            "example.com/acme/demo 1.0.0   signed (pinned)",
-            "example.com/acme/demo 1.0.0   signed (pinned)",
+            "example.com/acme/demo 1.0.0   signed (pinned) expired-key",
+            "example.com/acme/demo 1.0.0   signed (pinned) expired-key",
         ]
     );
 }
@@ -78,9 +78,9 @@ fn the_store_has_a_column_of_its_own() {
             line("tls", "oci.b.test/acme-tls"),
         ],
         [
-            "example.com/acme/random 1.0.0   a.test:5000/providers   signed …72D7468F (pinned)",
-            "example.com/acme/tls 1.0.0      oci.b.test              signed …72D7468F (pinned)",
-            "example.com/acme/tls 1.0.0      oci.b.test/acme-tls     signed …72D7468F (pinned)",
+            "example.com/acme/random 1.0.0   a.test:5000/providers   signed (pinned)",
+            "example.com/acme/tls 1.0.0      oci.b.test              signed (pinned)",
+            "example.com/acme/tls 1.0.0      oci.b.test/acme-tls     signed (pinned)",
         ]
     );
 }

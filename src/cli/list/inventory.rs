@@ -235,8 +235,8 @@ fn csv(inventory: &[Provider], printer: &Printer) {
                 row.version.to_string(),
                 platforms.join(" "),
                 row.size.to_string(),
-                proof.map_or_else(String::new, |proof| proof.status.as_str().to_owned()),
-                anchor.map_or_else(String::new, |anchor| anchor.as_str().to_owned()),
+                proof.map_or_else(String::new, |proof| proof.status.to_string()),
+                anchor.map_or_else(String::new, |anchor| anchor.to_string()),
                 key.map_or_else(String::new, ToString::to_string),
                 row.problem.clone(),
             ]);

@@ -292,7 +292,7 @@ impl Reporter for Progress {
                 transfer,
             } => {
                 self.state().ledger.stop(&subject);
-                let status = Status::Unverified.as_str();
+                let status = Status::Unverified;
                 let text = format!("{subject} {digest}   {}   {status}", HumanBytes(size));
                 self.printer.line(Tone::Unproven, verb(transfer), &text);
             }
