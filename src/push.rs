@@ -202,7 +202,6 @@ fn mismatch(file_name: String, expected: Digest, received: Digest) -> Problem {
         file_name,
         expected,
         received,
-        is_stated: false,
     };
     trust::Error::Mismatch(Box::new(mismatch)).into()
 }

@@ -441,8 +441,7 @@ impl<'a> Journey<'a> {
         let notes = &verified.authentication().notes;
         let pins_keys = self.options.pins_keys && !lock_is_enough;
         if pins_keys && notes.contains(&Note::UnverifiedTransport) {
-            let key = verified.authentication().fingerprint.clone();
-            return Err(trust::Error::UnverifiedTransport { key });
+            return Err(trust::Error::UnverifiedTransport);
         }
         Ok(verified)
     }

@@ -8,9 +8,9 @@ impl Hint for Failure {
     fn hint(&self) -> Option<String> {
         let hint = match (&*self.problem, &self.at) {
             (
-                Problem::Trust(trust::Error::Unproven { pinned: None, .. }),
+                Problem::Trust(trust::Error::Unproven { pinned, .. }),
                 Side::Source(place),
-            ) if place.is_mirror() => {
+            ) if pinned.is_empty() && place.is_mirror() => {
                 "mirrors have no signatures: `--allow-unsigned ADDR` or `lock --trust-store` believes one".to_owned()
             }
             (problem, _) => problem.hint()?,

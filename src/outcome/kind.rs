@@ -6,7 +6,7 @@ use super::Problem;
 use crate::blob;
 use crate::date::timestamp;
 use crate::hash::PackageHash;
-use crate::trust::{Error, ExpectedKeys, SignatureErrorKind};
+use crate::trust::{Error, SignatureErrorKind};
 
 /// What did not verify.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,10 +38,7 @@ impl Kind {
     fn of_trust(error: &Error) -> Self {
         use SignatureErrorKind as Reason;
         match error {
-            Error::Unproven { pinned, .. } => {
-                let expected = pinned.as_ref().map(ExpectedKeys::fingerprints);
-                Self::new("not-signed", &expected.unwrap_or_default(), &[""; 0])
-            }
+            Error::Unproven { pinned, .. } => Self::new("not-signed", pinned, &[""; 0]),
             Error::Mismatch(one) => Self::new("wrong-hash", &[one.expected], &[one.received]),
             Error::NotLocked {
                 expected, received, ..
@@ -49,13 +46,11 @@ impl Kind {
             Error::NotAttested { .. } => Self::only("not-attested"),
             Error::Denied { why } => Self::new("denied", &[""; 0], &[why]),
             Error::Refused(refused) => match &refused.reason {
-                Reason::NotPinned { expected, received } => Self::new(
-                    "key-changed",
-                    &expected.fingerprints(),
-                    &[&received.fingerprint],
-                ),
+                Reason::NotPinned { expected, received } => {
+                    Self::new("key-changed", expected, &[received])
+                }
                 Reason::OtherKey { expected, received } => {
-                    Self::new("key-changed", &expected.fingerprints(), received)
+                    Self::new("key-changed", expected, received)
                 }
                 Reason::Expired { key } => Self::new("key-expired", &[""; 0], &[key]),
                 Reason::Revoked { key } => Self::new("key-revoked", &[""; 0], &[key]),

@@ -202,9 +202,7 @@ impl ExistingEvidence {
             Err(Problem::Evidence {
                 source: trust::Error::Refused(error),
             }) => match &error.reason {
-                SignatureErrorKind::NotPinned { received, .. } => {
-                    Some(received.fingerprint.to_string())
-                }
+                SignatureErrorKind::NotPinned { received, .. } => Some(received.to_string()),
                 SignatureErrorKind::OtherKey { received, .. } => received.first().cloned(),
                 _ => None,
             },

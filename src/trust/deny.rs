@@ -18,15 +18,14 @@ use std::time::SystemTime;
 use serde::Deserialize;
 use toml_edit::Datetime;
 
-use crate::address::{ProviderAddr, ProviderPattern};
-use crate::constraint::VersionConstraints;
+use crate::address::{ProviderAddr, ProviderPattern, pattern};
+use crate::constraint::{self, VersionConstraints};
 use crate::date::date;
 use crate::error::printable;
 use crate::event::Warning;
 use crate::version::Version;
 
 use super::Error;
-use super::expected_keys::AskedBy;
 
 /// A `[[deny]]` of a trust file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +40,6 @@ pub struct Denial {
     pub reason: String,
     /// Its field `until`: the last day on which it counts, such as `2027-01-31`, in UTC.
     pub until: Option<String>,
-    /// The file, for messages.
-    pub(super) by: Option<AskedBy>,
 }
 
 /// The entries of a block list. Clones share them.
@@ -61,13 +58,19 @@ pub(super) struct DenyTable {
 
 impl Denial {
     pub(super) fn new(table: DenyTable, line: usize) -> Result<Self, Error> {
+        let wrong = |error: &dyn fmt::Display| Error::Entry {
+            line,
+            what: error.to_string(),
+        };
         let pattern = table.r#match.parse();
-        let pattern = pattern.map_err(|error| Error::from(error).in_line(line))?;
+        let pattern: ProviderPattern = pattern.map_err(|error: pattern::Error| wrong(&error))?;
         let versions = table.versions.as_deref().map(str::parse).transpose();
-        let versions = versions.map_err(|error| Error::Versions(error).in_line(line))?;
+        let versions = versions.map_err(|error: constraint::Error| wrong(&error))?;
         let until = table.until.map(|until| match (until.date, until.time) {
             (Some(day), None) => Ok(day.to_string()),
-            _ => Err(Error::Until.in_line(line)),
+            _ => Err(wrong(
+                &"`until` is not a date, such as 2027-01-31 without quotation marks",
+            )),
         });
         Ok(Self {
             line,
@@ -75,7 +78,6 @@ impl Denial {
             versions: versions.unwrap_or_default(),
             reason: table.reason,
             until: until.transpose()?,
-            by: None,
         })
     }
 
@@ -95,11 +97,11 @@ impl Denial {
     }
 }
 
-/// The reason, and where it stands: `CVE-2026-1234 (trust.toml, line 7)`.
+/// The reason, and where it stands: `CVE-2026-1234 (line 7 of the trust file)`.
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&printable(&self.reason))?;
-        self.by.as_ref().map_or(Ok(()), |by| write!(f, " ({by})"))
+        let (reason, line) = (printable(&self.reason), self.line);
+        write!(f, "{reason} (line {line} of the trust file)")
     }
 }
 
@@ -147,7 +149,7 @@ impl Denials {
         version_of: impl Fn(&V) -> &Version,
         now: SystemTime,
     ) -> Vec<Warning> {
-        let mut left_out: BTreeMap<usize, (Denial, Vec<Version>)> = BTreeMap::new();
+        let mut left_out: BTreeMap<String, Vec<Version>> = BTreeMap::new();
         versions.retain(|one| {
             let version = version_of(one);
             let Some(denial) = self.find(provider, version, now) else {
@@ -158,17 +160,13 @@ impl Denials {
                 .any(|one| one.as_exact() == Some(version));
             let is_wanted = |one: &VersionConstraints| one.is_any() || one.spans(version);
             if !is_named && constraints.clone().any(is_wanted) {
-                let left_out = left_out.entry(denial.line);
-                let (_, versions) = left_out.or_insert_with(|| (denial.clone(), Vec::new()));
+                let versions = left_out.entry(denial.to_string()).or_default();
                 versions.push(version.clone());
             }
             is_named
         });
-        let warnings = left_out.into_values();
-        let warnings = warnings.map(|(denial, versions)| Warning::Denied {
-            versions,
-            why: denial.to_string(),
-        });
+        let warnings = left_out.into_iter();
+        let warnings = warnings.map(|(why, versions)| Warning::Denied { versions, why });
         warnings.collect()
     }
 }

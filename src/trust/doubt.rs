@@ -1,4 +1,4 @@
-//! Entries of a trust file that have no effect, or not the one that they seem to have.
+//! Entries of a trust file that are never used.
 
 use std::collections::BTreeMap;
 
@@ -28,13 +28,8 @@ pub fn doubts(file: &TrustFile) -> Vec<Doubt> {
         let shadowed = earlier.min().map(|(line, by)| {
             format!("the entry for {pattern} is never used, because the entry for {by} in line {line} matches first")
         });
-        let is_empty = !entry.has_keys() && !entry.has_rules;
-        let empty = is_empty.then(|| {
-            format!("the entry for {pattern} has neither keys nor rules: a signature by any key satisfies it")
-        });
         let line = entry.line;
-        let messages = shadowed.into_iter().chain(empty);
-        doubts.extend(messages.map(|message| Doubt { line, message }));
+        doubts.extend(shadowed.map(|message| Doubt { line, message }));
         lines.entry(&entry.pattern).or_insert(entry.line);
     }
     doubts

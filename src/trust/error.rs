@@ -1,16 +1,15 @@
 //! Why a release or a trust file is not accepted.
 
-use crate::address::ProviderPattern;
+use std::fmt;
+
 use crate::attestation::{Fault, KeyError};
-use crate::constraint;
 use crate::digest::Digest;
-use crate::error::{Category, printable};
+use crate::error::{self, Category, FEW, printable};
 use crate::fingerprint::Fingerprint;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::version::Version;
 
-use super::expected_keys::{ExpectedKeys, listed};
 use super::signature_error::SignatureError;
 
 /// Errors of [`super::verify`] and of the documents that it reads.
@@ -18,22 +17,11 @@ use super::signature_error::SignatureError;
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// There is more of something than any real release has.
-    #[error("{what} has too many {unit}\n  expected at most {limit}\n  received more")]
-    Large {
-        /// Such as `the checksum document`, safe to print.
-        what: String,
-        limit: u64,
-        unit: &'static str,
-    },
-    /// The checksum document lists two digests for one file.
-    #[error("the checksum document has two checksums for `{}`\n  received {}\n  and {}", printable(.file_name), stated(.first), stated(.second))]
-    TwoDigests {
-        file_name: String,
-        /// That of the first line; `None` if it is no SHA-256.
-        first: Option<Digest>,
-        /// That of the second line.
-        second: Option<Digest>,
-    },
+    #[error("{0} is larger than any real one")]
+    Large(String),
+    /// The checksum document lists two digests for one file. One of them may be no SHA-256.
+    #[error("the checksum document has two checksums for `{}`", printable(.file_name))]
+    TwoDigests { file_name: String },
     /// No line of the checksum document is for this package.
     #[error("the checksum document has no SHA-256 for `{}`\n  expected a line of HEX, two spaces and the bare file name, in UTF-8", printable(.file_name))]
     NoLine {
@@ -63,23 +51,18 @@ pub enum Error {
     #[error("no line of the checksum document names a package of {version}")]
     OtherRelease { version: Version },
     /// There is nothing wrong, and nothing that proves who made the release.
-    #[error("{}", unproven(*.lacks, .pinned.as_ref()))]
+    #[error("{lacks}{}", signature_by(.pinned))]
     Unproven {
         lacks: Lacking,
-        /// The pinned keys. One of them had to sign.
-        pinned: Option<ExpectedKeys>,
+        /// The pinned keys, by fingerprint or file. One of them had to sign.
+        pinned: Vec<String>,
     },
     /// A key to be pinned was downloaded over a connection on which an attacker may have replaced it.
-    #[error(
-        "refusing to pin the key{}\n  expected a key that its origin served over verified TLS\n  received one over a connection without TLS, or with a certificate that was not verified", .key.as_ref().map_or_else(String::new, |key| format!(" {key}"))
-    )]
-    UnverifiedTransport { key: Option<Fingerprint> },
+    #[error("refusing to pin a key that its origin did not serve over verified TLS")]
+    UnverifiedTransport,
     /// A key file of the user has no certificate, is damaged, has a secret key, or was stored in another encoding.
-    #[error("`{}` holds no whole public key of OpenPGP\n  expected one, armored or binary\n  received {received}", printable(.name))]
-    NotAKey {
-        name: String,
-        received: &'static str,
-    },
+    #[error("`{}` holds no whole public key of OpenPGP\n  expected one, armored or binary", printable(.name))]
+    NotAKey { name: String },
     /// The copy of a key is one of other keys.
     #[error("`{}` holds another key than its name says\n  received {}", printable(.name), listed(.received))]
     OtherCopy {
@@ -117,55 +100,46 @@ pub enum Error {
     /// The file of a required attestation has no key.
     #[error("`{}` holds no key of a mirror\n  {error}", printable(.name))]
     NoMirrorKey { name: String, error: KeyError },
-    /// An entry of the block list has invalid constraints.
-    #[error(transparent)]
-    Versions(constraint::Error),
-    /// An entry of the block list has a time in place of a date.
-    #[error("`until` is not a date\n  expected a day, such as 2027-01-31, without quotation marks")]
-    Until,
     /// The tables of the trust file are written in a form to which no table can be added.
     #[error("no table can be added to the trust file as it is written")]
     NoPlace,
-    /// An entry of the trust file both pins keys and allows unsigned releases.
-    #[error("the trust file's entry for `{}` has `keys` and `unsigned = \"allow\"`", printable(&.pattern.to_string()))]
-    UnsignedPin { pattern: ProviderPattern },
-    /// The trust file has an invalid pattern.
-    #[error(transparent)]
-    Pattern(#[from] crate::address::pattern::Error),
-    /// An error of an entry of the trust file.
-    #[error("line {line}: {error}")]
-    Entry { line: usize, error: Box<Error> },
+    /// An entry of the trust file is wrong.
+    #[error("line {line}: {what}")]
+    Entry { line: usize, what: String },
 }
 
 /// What a release does not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Lacking {
     /// A checksum document.
+    #[error("the release has no checksum document")]
     Document,
     /// A signature of the checksum document.
+    #[error("the checksum document is not signed")]
     Signature,
     /// A key for the signature that is there.
+    #[error("the signature of the checksum document cannot be checked without a key")]
     Key,
 }
 
-fn unproven(lacks: Lacking, pinned: Option<&ExpectedKeys>) -> String {
-    let what = match lacks {
-        Lacking::Document => "the release has no checksum document",
-        Lacking::Signature => "the checksum document is not signed",
-        Lacking::Key => "the signature of the checksum document cannot be checked without a key",
-    };
+fn signature_by(pinned: &[String]) -> String {
     match pinned {
-        None => what.to_owned(),
-        Some(keys) if lacks == Lacking::Key => {
-            format!("{what}\n  expected {keys}\n  received no such key")
-        }
-        Some(keys) => format!("{what}\n  expected a signature by {keys}\n  received none"),
+        [] => String::new(),
+        keys => format!("\n  expected a signature by {}", listed(keys)),
+    }
+}
+
+/// The first items of a list, as text. An origin may send hundreds of keys.
+pub(super) fn listed<T: fmt::Display>(items: &[T]) -> String {
+    match items {
+        [] => "none".to_owned(),
+        items => error::listed(items, FEW),
     }
 }
 
 /// A package that does not have the digest that the checksum document lists.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received} ({})", printable(.file_name), if *.is_stated { "stated by its source" } else { "package" })]
+#[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received}", printable(.file_name))]
 pub struct Mismatch {
     /// The package's file name.
     pub file_name: String,
@@ -173,34 +147,13 @@ pub struct Mismatch {
     pub expected: Digest,
     /// The digest of the package.
     pub received: Digest,
-    /// Whether the package was not read, and its source or store states the digest.
-    pub is_stated: bool,
-}
-
-impl Mismatch {
-    /// The mismatch of a package that was not read.
-    pub(super) fn stated(file_name: String, expected: Digest, received: Digest) -> Self {
-        Self {
-            file_name,
-            expected,
-            received,
-            is_stated: true,
-        }
-    }
-}
-
-fn stated(digest: &Option<Digest>) -> String {
-    digest.map_or_else(
-        || "a text that is no SHA-256".to_owned(),
-        |digest| digest.to_string(),
-    )
 }
 
 impl Error {
     /// Whether it is the user's rule that refuses the release, and not that its parts do not fit together.
     pub(crate) fn is_by_rule(&self) -> bool {
         match self {
-            Self::Unproven { pinned, .. } => pinned.is_some() && self.is_unsigned(),
+            Self::Unproven { pinned, .. } => !pinned.is_empty() && self.is_unsigned(),
             Self::Refused(_) => true,
             _ => false,
         }
@@ -209,14 +162,6 @@ impl Error {
     /// Whether the release has no checksum document, or no signature of it.
     pub(crate) fn is_unsigned(&self) -> bool {
         matches!(self, Self::Unproven { lacks, .. } if *lacks != Lacking::Key)
-    }
-
-    /// The error, on this line of the trust file.
-    pub(super) fn in_line(self, line: usize) -> Self {
-        Self::Entry {
-            line,
-            error: Box::new(self),
-        }
     }
 
     /// The error about a trust file that another file names, which may be no trust file but one with secrets. No text of it is shown.
@@ -232,15 +177,11 @@ impl Error {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
-            Self::Large { .. } | Self::NotAKey { .. } => Category::Malformed,
+            Self::Large(_) | Self::NotAKey { .. } => Category::Malformed,
             Self::Unsupported | Self::NoPlace => Category::Unsupported,
             Self::TrustFile(_)
-            | Self::UnsignedPin { .. }
             | Self::OtherCopy { .. }
             | Self::NoMirrorKey { .. }
-            | Self::Pattern(_)
-            | Self::Versions(_)
-            | Self::Until
             | Self::Entry { .. } => Category::Usage,
             _ => Category::Untrusted,
         }

@@ -9,8 +9,6 @@ use toml_edit::{Document, Item, Table, TableLike, Value};
 pub(super) struct EntryLines {
     /// The line of its `match`.
     pub entry: usize,
-    /// The lines of its `keys`.
-    pub keys: Vec<usize>,
     /// The comment behind each of its `keys`, on the same line.
     pub comments: Vec<Option<String>>,
     /// The first byte of its header, unless it is an inline table.
@@ -45,7 +43,6 @@ pub(super) fn lines(text: &str, name: &str) -> Vec<EntryLines> {
             header: None,
             list: list.and_then(Item::span),
             entry: entry.map(line).unwrap_or_default(),
-            keys: keys.iter().map(|span| line(span.start)).collect(),
             comments: keys.iter().map(|span| comment(text, span.end)).collect(),
         }
     };

@@ -33,11 +33,9 @@ mod deadline;
 pub mod deny;
 mod doubt;
 mod error;
-mod expected_keys;
 mod file_name;
 mod hint;
 mod key_description;
-mod key_file;
 pub mod limits;
 mod lines;
 #[cfg(feature = "openpgp")]
@@ -56,14 +54,12 @@ pub use deadline::Deadline;
 pub use deny::{Denial, Denials};
 pub use doubt::{Doubt, doubts};
 pub use error::{Error, Lacking, Mismatch};
-pub use expected_keys::{ExpectedKeys, NamedKey};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
-pub use key_file::check_key_file;
 pub use policy::Policy;
 pub use rule::Rule;
-pub use signature_error::{SignatureError, SignatureErrorKind, UnsupportedSignature};
-pub use trust_file::{KeyFile, TrustEntry, TrustFile};
+pub use signature_error::{SignatureError, SignatureErrorKind};
+pub use trust_file::{KeyFile, TrustEntry, TrustFile, check_key_file};
 
 /// A value that satisfies its [`Rule`]. Only [`verify`] and [`verify_within`] create one.
 #[derive(Clone, Debug)]
@@ -225,8 +221,12 @@ fn matches_its_line<L>(
             file_name: file_name(),
         }),
         Some(expected) if expected != package.expected.digest => {
-            let mismatch = Mismatch::stated(file_name(), expected, package.expected.digest);
-            Err(Error::Mismatch(Box::new(mismatch)))
+            let received = package.expected.digest;
+            Err(Error::Mismatch(Box::new(Mismatch {
+                file_name: file_name(),
+                expected,
+                received,
+            })))
         }
         Some(_) => Ok(()),
     }
@@ -250,10 +250,10 @@ fn what_is_missing<L>(release: &Release<L>, rule: &Rule) -> Error {
     let files = rule.keys.iter().filter(|_| rule.pins.is_empty());
     let files = files.map(|ring| printable(&ring.name));
     let pins = rule.pins.iter().map(ToString::to_string);
-    let pinned = rule.pinned().then(|| ExpectedKeys {
-        keys: pins.chain(files).collect(),
-        asked_by: rule.asked_by.clone(),
-    });
+    let pinned = match rule.pinned() {
+        true => pins.chain(files).collect(),
+        false => Vec::new(),
+    };
     Error::Unproven { lacks, pinned }
 }
 
@@ -332,7 +332,7 @@ impl<L> Verified<Release<L>> {
     /// # Errors
     /// There is none.
     pub fn required_checksums(&self) -> Result<&Checksums, Error> {
-        let (lacks, pinned) = (Lacking::Document, None);
+        let (lacks, pinned) = (Lacking::Document, Vec::new());
         self.checksums().ok_or(Error::Unproven { lacks, pinned })
     }
 

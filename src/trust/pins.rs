@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use toml_edit::{InlineTable, Value};
 
-use crate::address::{ProviderAddr, ProviderPattern};
+use crate::address::ProviderAddr;
 use crate::fingerprint::Fingerprint;
 use crate::version::Version;
 
@@ -19,9 +19,6 @@ use super::{Error, KeyDescription, TrustEntry, TrustFile};
 
 /// The byte order mark that some editors write. It has to stay the first character.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
-
-/// The fewest providers whose key is pinned for their namespace. Fewer say little about the others.
-const MANY: usize = 3;
 
 /// The header of a table.
 const HEADER: &str = "[[provider]]";
@@ -47,8 +44,7 @@ pub type NewKeys = BTreeMap<Fingerprint, FirstSeen>;
 
 /// Pins `keys` for a provider in the text of a trust file; `None` if the file already has other keys for it. `earlier` are the
 /// keys that an earlier call pinned and that are now among `keys`: their list is replaced. Otherwise a table is added before the first
-/// one that matches the provider. Among tables for single providers, it is added in the order of their addresses. The rest of the text stays
-/// the same, byte for byte.
+/// one that matches the provider, or at the end. The rest of the text stays the same, byte for byte.
 ///
 /// # Errors
 /// The text is not a trust file, or [`Error::NoPlace`] if it has its tables in a form to which none can be added.
@@ -74,9 +70,9 @@ pub fn pin(
         }
         found => {
             let table = table(provider, keys, found.map(|(_, entry)| entry));
-            match place(&file, provider, found.map(|(place, _)| place)) {
+            match found {
                 None => at_end(text, &table),
-                Some(place) => {
+                Some((place, _)) => {
                     let header = places.get(place).and_then(|place| place.header);
                     before(text, header.ok_or(Error::NoPlace)?, &table)
                 }
@@ -98,48 +94,6 @@ pub fn pin(
     }
 }
 
-/// Replaces the tables that [`pin`] wrote for the providers of a namespace by one for all of it. Returns the key. `None` if they are few, any has no
-/// key or another one, the file has other tables for the namespace, or anything else was written into or between these.
-pub fn unite(
-    text: &str,
-    namespace: &str,
-    pinned: &BTreeMap<&ProviderAddr, &NewKeys>,
-) -> Option<(String, Fingerprint)> {
-    let (first, keys) = pinned.first_key_value()?;
-    let key = keys.keys().next()?;
-    let has_it = |keys: &&NewKeys| keys.keys().eq([key]);
-    let is_one = pinned.len() >= MANY && pinned.values().all(has_it);
-    let pattern: ProviderPattern = namespace.parse().ok().filter(|_| is_one)?;
-    let entries = TrustFile::parse(text).ok()?.entries.into_iter();
-    let others = entries.filter(|entry| entry.pattern.intersection(&pattern).is_some());
-    let is_alone = others.count() == pinned.len();
-    let tables = pinned.iter().map(|(one, keys)| table(one, keys, None));
-    let tables: Vec<_> = tables.collect();
-    let (before, after) = text.split_once(tables.join("\n").trim_end())?;
-    let is_whole = after.trim().is_empty() || after.starts_with("\n\n");
-    let one = tables.first()?.trim_end();
-    let one = one.replacen(&first.to_string(), namespace, 1);
-    (is_alone && is_whole).then(|| (format!("{before}{one}{after}"), key.clone()))
-}
-
-/// The index of the table before which a new table is added; `None` for the end. The tables for single providers that directly precede the
-/// table `before`, or the end, are in the order of their addresses if nothing else changed it.
-fn place(file: &TrustFile, provider: &ProviderAddr, before: Option<usize>) -> Option<usize> {
-    let (mut place, mut found) = (file.entries.len(), before);
-    let preceding = file.entries.iter().enumerate();
-    let preceding = preceding.take(before.unwrap_or(place)).rev();
-    for (index, entry) in preceding {
-        let Ok(address) = entry.pattern.to_string().parse::<ProviderAddr>() else {
-            break;
-        };
-        place = index;
-        if address > *provider {
-            found = Some(place);
-        }
-    }
-    found
-}
-
 /// The end of the text before its last line ends, and what is written there.
 fn at_end(text: &str, table: &str) -> (Range<usize>, String) {
     let content = text.trim_end_matches(['\r', '\n']);
@@ -152,27 +106,19 @@ fn at_end(text: &str, table: &str) -> (Range<usize>, String) {
     }
 }
 
-/// The begin of a table whose header is at this byte, and what is written there. The comments directly above it belong to it, except at the beginning
-/// of the file, where they may be about the file.
+/// The begin of a table whose header is at this byte, and what is written there. The comments directly above it belong to it.
 fn before(text: &str, header: usize, table: &str) -> (Range<usize>, String) {
-    let before = text.get(..header).unwrap_or_default();
-    let content = |line: &str| line.trim_start_matches(BYTE_ORDER_MARK).trim().to_owned();
-    let mark = before.len() - before.trim_start_matches(BYTE_ORDER_MARK).len();
-    let line = before.rfind('\n').map_or(mark, |end| end + 1);
-    let above = before.get(..line).unwrap_or_default();
-    let mut at = line;
-    let end = above.split_inclusive('\n').rev().find(|one| {
-        let is_comment = content(one).starts_with('#');
-        at -= if is_comment { one.len() } else { 0 };
-        !is_comment
-    });
-    let (at, gap) = match end {
-        None => (line, ""),
-        // The comment of the next table stays apart from the new one.
-        Some(end) if at < line && !content(end).is_empty() => (at, "\n"),
-        Some(_) => (at, ""),
+    let above = text.get(..header).unwrap_or_default();
+    let line = above.rfind('\n').map_or(0, |end| end + 1);
+    let above = above.get(..line).unwrap_or_default();
+    let lines = above.split_inclusive('\n').rev();
+    let comments = lines.take_while(|line| line.trim_start().starts_with('#'));
+    let at = line - comments.map(str::len).sum::<usize>();
+    let at = match text.strip_prefix(BYTE_ORDER_MARK) {
+        Some(_) => at.max(BYTE_ORDER_MARK.len()),
+        None => at,
     };
-    (at..at, format!("{gap}{table}\n"))
+    (at..at, format!("{table}\n"))
 }
 
 /// The keys, each on a line of its own with a comment.

@@ -3,8 +3,6 @@
 //! The first matching entry applies, otherwise the defaults. Keys from the command line replace the entry's key files. Finally a
 //! matching `--allow-unsigned` sets `unsigned`, unless keys are pinned: a pinned provider must be signed.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::address::{ProviderAddr, ProviderPattern};
@@ -12,8 +10,7 @@ use crate::attestation::RequiredAttestation;
 use crate::authentication::Anchor;
 use crate::release::KeyRing;
 
-use super::deny::{Denial, Denials};
-use super::expected_keys::AskedBy;
+use super::deny::Denials;
 use super::rule::{Rule, Unsigned};
 use super::trust_file::{KeyFile, TrustEntry, TrustFile};
 
@@ -28,7 +25,7 @@ pub struct Policy {
 }
 
 impl TrustFile {
-    /// Reads the key files with `read`, each once. It returns `None` for a copy that does not exist.
+    /// Reads the key files with `read`. It returns `None` for a copy that does not exist.
     ///
     /// # Errors
     /// The first error of `read`.
@@ -37,24 +34,10 @@ impl TrustFile {
         mut read: impl FnMut(&KeyFile) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<Policy, E> {
         let mut entries = Vec::new();
-        // A file that is named is read and checked in another way than the copy that may be at the same path.
-        let mut contents: HashMap<(PathBuf, bool), Option<Vec<u8>>> = HashMap::new();
         for mut entry in self.entries {
-            if let Some(AskedBy::TrustFile { path, .. }) = &mut entry.rule.asked_by {
-                path.clone_from(&self.path);
-            }
             for file in &entry.files {
-                let place = (file.path.clone(), file.copy_of.is_some());
-                let content = match contents.get(&place) {
-                    Some(content) => content.clone(),
-                    None => {
-                        let content = read(file)?;
-                        contents.insert(place, content.clone());
-                        content
-                    }
-                };
-                let rings = content.map(|content| file.ring(content));
-                entry.rule.keys.extend(rings);
+                let ring = read(file)?.map(|content| file.ring(content));
+                entry.rule.keys.extend(ring);
             }
             if let Some((file, id)) = &entry.attestation {
                 let (pem, id) = (read(file)?.unwrap_or_default(), id.clone());
@@ -62,17 +45,9 @@ impl TrustFile {
             }
             entries.push(entry);
         }
-        let by = |line| {
-            let path = self.path.clone();
-            Some(AskedBy::TrustFile { path, line })
-        };
-        let denied = self.denied.into_iter().map(|denial| Denial {
-            by: by(denial.line),
-            ..denial
-        });
         Ok(Policy {
             entries,
-            denied: Denials(Arc::new(denied.collect())),
+            denied: Denials(Arc::new(self.denied)),
             ..Policy::default()
         })
     }
@@ -114,11 +89,9 @@ impl Policy {
         }
         let mut rule = entry.map(|entry| entry.rule.clone()).unwrap_or_default();
         if !self.keys.is_empty() {
-            let anchor = if rule.pins.is_empty() {
-                rule.asked_by = Some(AskedBy::Option);
-                Anchor::Pinned
-            } else {
-                Anchor::Embedded
+            let anchor = match rule.pins.is_empty() {
+                true => Anchor::Pinned,
+                false => Anchor::Embedded,
             };
             rule.keys.retain(|ring| ring.anchor != Anchor::Pinned);
             let given = self.keys.iter().cloned();

@@ -7,8 +7,6 @@ use crate::authentication::Anchor;
 use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
 
-use super::expected_keys::AskedBy;
-
 /// What a release must prove. The default is that of commands that write to a store: a good signature by any key of the release.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
@@ -17,8 +15,6 @@ pub struct Rule {
     /// Keys that the user provided. Keys with the anchor [`Anchor::Pinned`] are accepted themselves; the others only provide
     /// the certificates that `pins` name.
     pub keys: Vec<KeyRing>,
-    /// What asked for these keys, if any are pinned.
-    pub asked_by: Option<AskedBy>,
     /// What to do if there is no usable key or signature.
     pub unsigned: Unsigned,
     /// What to do with signatures by a key that has expired.

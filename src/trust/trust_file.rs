@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::address::{ProviderAddr, ProviderPattern};
+use crate::address::{ProviderAddr, ProviderPattern, pattern};
 use crate::attestation::PublicKey;
 use crate::authentication::Anchor;
 use crate::fingerprint::Fingerprint;
@@ -23,16 +23,13 @@ use crate::release::KeyRing;
 use crate::toml;
 
 use super::deny::{Denial, DenyTable};
-use super::expected_keys::AskedBy;
 use super::lines::{EntryLines, lines};
 use super::rule::{Expired, Rule, Unsigned, Weak};
-use super::{Error, check_key_file, openpgp};
+use super::{Error, openpgp};
 
 /// A parsed trust file, whose key files have not been read yet.
 #[derive(Clone, Debug, Default)]
 pub struct TrustFile {
-    /// Where it lies, for errors about the keys that it asks for; empty if that is not known.
-    pub path: PathBuf,
     /// The entries. The first that matches a provider applies.
     pub entries: Vec<TrustEntry>,
     /// The block list. Every entry counts.
@@ -52,8 +49,6 @@ pub struct TrustEntry {
     pub comments: HashMap<Fingerprint, String>,
     /// The values of its `keys` that are paths, and the copies of the keys that its fingerprints name.
     pub files: Vec<KeyFile>,
-    /// Whether it has any other field than `match` and `keys`.
-    pub has_rules: bool,
     /// Its field `require_attestation`: the file of the public key, and the URI of the mirror.
     pub attestation: Option<(KeyFile, Option<String>)>,
 }
@@ -63,7 +58,7 @@ pub struct TrustEntry {
 pub struct KeyFile {
     /// The path as it is written. A relative path is relative to the trust file.
     pub path: PathBuf,
-    /// The line that names it, from 1.
+    /// The line of the entry that names it, from 1.
     pub line: usize,
     /// The key of a copy. The file need not exist. What it says of the key, such as its revocation, counts beside what other copies say.
     pub copy_of: Option<Fingerprint>,
@@ -159,28 +154,23 @@ impl TrustFile {
 
 impl TrustEntry {
     fn new(table: Table, lines: &EntryLines) -> Result<Self, Error> {
+        let wrong = |what: String| Error::Entry {
+            line: lines.entry,
+            what,
+        };
         let pattern = table.r#match.parse();
-        let pattern = pattern.map_err(|error| Error::from(error).in_line(lines.entry))?;
+        let pattern = pattern.map_err(|error: pattern::Error| wrong(error.to_string()))?;
         let unsigned = table.unsigned.unwrap_or_default();
         if !table.keys.is_empty() && unsigned == Unsigned::Allow {
-            return Err(Error::UnsignedPin { pattern }.in_line(lines.entry));
+            let what = "the entry has `keys` and `unsigned = \"allow\"`";
+            return Err(wrong(what.to_owned()));
         }
-        let has_keys = !table.keys.is_empty();
-        let asked_by = has_keys.then(|| AskedBy::TrustFile {
-            path: PathBuf::new(),
-            line: lines.keys.first().copied().unwrap_or(lines.entry),
-        });
         let mut entry = Self {
             line: lines.entry,
             pattern,
             comments: HashMap::new(),
             files: Vec::new(),
-            has_rules: table.unsigned.is_some()
-                || table.expired.is_some()
-                || table.weak.is_some()
-                || table.require_attestation.is_some(),
             rule: Rule {
-                asked_by,
                 unsigned,
                 expired: table.expired.unwrap_or_default(),
                 weak: table.weak.unwrap_or_default(),
@@ -189,18 +179,18 @@ impl TrustEntry {
             attestation: table.require_attestation.map(|one| one.key(lines.entry)),
         };
         for (place, key) in table.keys.into_iter().enumerate() {
-            let line = lines.keys.get(place).copied().unwrap_or(lines.entry);
             let comment = lines.comments.get(place).cloned().flatten();
             if let (Ok(fingerprint), Some(comment)) = (key.parse(), comment) {
                 entry.comments.insert(fingerprint, comment);
             }
-            entry.add(key, line);
+            entry.add(key);
         }
         Ok(entry)
     }
 
     /// Adds a text of `keys`: what is not a fingerprint is the path of a file.
-    fn add(&mut self, key: String, line: usize) {
+    fn add(&mut self, key: String) {
+        let line = self.line;
         match key.parse::<Fingerprint>() {
             Ok(fingerprint) => {
                 self.add_file(KeyFile::copy_of(&fingerprint, line));
@@ -277,6 +267,18 @@ impl KeyFile {
     }
 }
 
+/// Checks that a file of the user holds whole public keys and nothing else. The keys of origins may be damaged, since others of them may do.
+///
+/// # Errors
+/// [`Error::NotAKey`]
+pub fn check_key_file(name: &str, bytes: &[u8]) -> Result<(), Error> {
+    let name = name.to_owned();
+    match openpgp::is_key_file(bytes) {
+        true => Ok(()),
+        false => Err(Error::NotAKey { name }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -313,7 +315,7 @@ mod tests {
                 errors,
                 [
                     "line 2: `b/c` is not a pattern of providers\n  expected HOSTNAME/NAMESPACE/TYPE, such as `example.com/acme/*`, `example.com/*/*`, or `*/*/*` for all",
-                    "line 5: the trust file's entry for `a/b/c` has `keys` and `unsigned = \"allow\"`",
+                    "line 5: the entry has `keys` and `unsigned = \"allow\"`",
                 ]
             );
         }
@@ -325,8 +327,6 @@ mod tests {
         let file = TrustFile::parse(text).expect("a trust file");
         let lines: Vec<usize> = file.entries.iter().map(|entry| entry.line).collect();
         assert_eq!(lines, [2, 3]);
-        let lines = file.entries.iter().flat_map(|entry| &entry.files);
-        assert_eq!(lines.map(|file| file.line).collect::<Vec<_>>(), [4]);
     }
 
     #[test]
@@ -334,22 +334,6 @@ mod tests {
         let file =
             TrustFile::parse("[[provider]]\nmatch = 'a/b/c'\nkeys = ['x.asc']").expect("a file");
         assert_eq!(file.resolve(|_| Err("gone")).err(), Some("gone"));
-    }
-
-    #[test]
-    fn a_key_file_is_read_once() {
-        let entry = "[[provider]]\nmatch = 'a/b/c'\nkeys = ['x.asc', 'x.asc', 'y.asc']\n";
-        let file = TrustFile::parse(&entry.repeat(9)).expect("a file");
-        let mut read = Vec::new();
-        let policy = file.resolve(|key| {
-            read.push(key.path.clone());
-            Ok::<_, ()>(Some(Vec::new()))
-        });
-        assert_eq!(read, [PathBuf::from("x.asc"), PathBuf::from("y.asc")]);
-        let rule = policy
-            .expect("keys")
-            .rule_for(&"a/b/c".parse().expect("an address"));
-        assert_eq!(rule.expect("a rule").keys.len(), 2);
     }
 
     proptest! {

@@ -16,7 +16,6 @@ use crate::support::signal::{send, until_said};
 use crate::support::signer::Signer;
 
 /// One entry for a namespace.
-mod namespaces;
 /// Trust files: the place of new tables, unwritable files, and concurrent runs.
 mod trust_files;
 

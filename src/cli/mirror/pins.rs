@@ -17,7 +17,7 @@ use tfoci::fingerprint::Fingerprint;
 use tfoci::jobs::locked;
 use tfoci::mirror::Task;
 use tfoci::outcome::{Failure, Published};
-use tfoci::trust::pins::{FirstSeen, NewKeys, pin, unite};
+use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
 use tfoci::trust::rule::Unsigned;
 use tfoci::trust::{self, KeyFile};
 
@@ -149,9 +149,6 @@ impl<'a> Pins<'a> {
                 unwritten.push(format!("{provider} {}", keys.join(", ")));
             }
         }
-        if why.is_none() {
-            self.unite(&all, draft.as_deref());
-        }
         let is_unseen = |keys: &Keys| keys.is_keyless && keys.seen.is_empty() && !keys.has_failed;
         let unseen = all.iter().filter(|(_, keys)| is_unseen(keys));
         let unseen: Vec<String> = unseen.map(|(provider, _)| provider.to_string()).collect();
@@ -214,35 +211,6 @@ impl<'a> Pins<'a> {
         }
         keys.saved = keys.seen.keys().cloned().collect();
         Ok(())
-    }
-
-    /// Replaces the entries for providers by one for their namespace, if all that the run has of it have one key, and none failed. This is not known
-    /// before the end. Until then each provider has its entry, which an interrupted run leaves, and which stays if this fails.
-    fn unite(&self, all: &BTreeMap<ProviderAddr, Keys>, draft: Option<&str>) {
-        let (path, none) = (&self.path, NewKeys::new());
-        let mut namespaces: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-        for (provider, keys) in all {
-            let namespace = namespaces.entry((provider.hostname(), provider.namespace()));
-            let seen = if keys.has_failed { &none } else { &keys.seen };
-            namespace.or_default().insert(provider, seen);
-        }
-        for ((host, namespace), pinned) in namespaces {
-            let pattern = format!("{host}/{namespace}/*");
-            let text = draft.map(str::to_owned);
-            let text = text.or_else(|| current(path, self.named_by).ok());
-            let united = text.and_then(|text| unite(&text, &pattern, &pinned));
-            let Some((text, key)) = united else { continue };
-            let (tone, verb) = match self.dry_run {
-                true => (Tone::Plain, "Would pin"),
-                false if disk::staged::replace(path, text.as_bytes()).is_err() => continue,
-                false => (Tone::Done, "Pinned"),
-            };
-            let file = printable_path(path);
-            let line = format!(
-                "{pattern}   {key} in {file}   also covers future providers of {namespace}/*"
-            );
-            self.session.printer.line(tone, verb, &line);
-        }
     }
 }
 

@@ -20,10 +20,6 @@ use crate::cli::arguments::{ReadTrust, Trust};
 use crate::cli::error::CommandError;
 use crate::cli::error::named_by;
 
-/// The most doubts about a trust file that are printed. With more, they would hide the lines of the command itself; `tfoci trust check` prints
-/// all.
-const SHOWN: usize = 4;
-
 /// A trust file, and what names it.
 #[derive(Clone)]
 pub(in crate::cli) struct TrustPath {
@@ -107,14 +103,8 @@ impl Session {
     ) -> Result<Policy, CommandError> {
         policy(arguments, file, &mut read, |path, file| {
             let name = printable_path(path);
-            let doubts = trust::doubts(file);
-            for doubt in doubts.iter().take(SHOWN) {
+            for doubt in trust::doubts(file) {
                 let text = format!("{name}, line {}: {}", doubt.line, doubt.message);
-                self.printer.warn_once(text);
-            }
-            if doubts.len() > SHOWN {
-                let more = doubts.len() - SHOWN;
-                let text = format!("{name}: {more} more; `tfoci trust check {name}` prints all");
                 self.printer.warn_once(text);
             }
         })
@@ -136,14 +126,13 @@ pub(in crate::cli) fn policy(
     if let Some(TrustPath { path, named_by }) = file {
         let bytes = read(path, named_by.text())?;
         let file = TrustFile::parse(trust_text(path, &bytes, named_by.text())?);
-        let mut file = file.map_err(|source| {
+        let file = file.map_err(|source| {
             let shown = match named_by {
                 NamedBy::User | NamedBy::Settings => source,
                 NamedBy::MirrorFile => source.without_text(),
             };
             CommandError::not_a("a trust file", path, shown)
         })?;
-        path.clone_into(&mut file.path);
         look(path, &file);
         policy = file.resolve(|key| read_key(path, key, &mut *read))?;
     }

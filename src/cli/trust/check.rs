@@ -36,7 +36,7 @@ Examples:
 
 /// Check a trust file and the key files that it names
 ///
-/// It prints every entry with its keys and rules, and warns of entries that are never used or have no effect, and of keys that have
+/// It prints every entry with its keys and rules, and warns of entries that are never used, and of keys that have
 /// expired or are revoked. The exit code is that of other commands that use the file: 2 if it is malformed or a key file holds no key, 1 if a
 /// key file cannot be read. With `--strict`, it is 3 if there is a warning.
 #[derive(Args)]

@@ -55,12 +55,6 @@ fn one_name_with_two_digests_is_refused() {
             "{text}"
         );
     }
-    let text = format!("{A}  a.zip\nabcd  a.zip\n");
-    let error = Checksums::parse(text.as_bytes()).unwrap_err();
-    let expected = format!(
-        "the checksum document has two checksums for `a.zip`\n  received sha256:{A}\n  and a text that is no SHA-256"
-    );
-    assert_eq!(error.to_string(), expected);
     let same = read(&format!("{A}  a.zip\n{}  a.zip\n", A.to_uppercase()));
     assert_eq!(same.lines().count(), 1);
 }
@@ -68,7 +62,7 @@ fn one_name_with_two_digests_is_refused() {
 #[test]
 fn a_document_is_bounded() {
     let error = Checksums::parse(&vec![b'\n'; limits::CHECKSUMS as usize + 1]);
-    assert!(matches!(error, Err(Error::Large { .. })));
+    assert!(matches!(error, Err(Error::Large(_))));
 }
 
 #[test]

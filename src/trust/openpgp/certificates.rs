@@ -67,11 +67,7 @@ impl Certificates {
 
     fn add(&mut self, ring: &KeyRing) -> Result<(), Error> {
         if ring.bytes.len() as u64 > limits::KEYS {
-            return Err(Error::Large {
-                what: format!("`{}`", printable(&ring.name)),
-                limit: limits::KEYS,
-                unit: "bytes",
-            });
+            return Err(Error::Large(format!("`{}`", printable(&ring.name))));
         }
         for found in ring::read(&ring.bytes) {
             match found {
@@ -106,11 +102,7 @@ impl Certificates {
     fn insert(&mut self, copy: CertificateCopy, anchor: Anchor) -> Result<(), Error> {
         self.read += 1;
         if self.read > ring::MOST_CERTIFICATES {
-            return Err(Error::Large {
-                what: "the release".to_owned(),
-                limit: ring::MOST_CERTIFICATES as u64,
-                unit: "keys",
-            });
+            return Err(Error::Large("the number of keys".to_owned()));
         }
         let primary = copy.handles.first().map(KeyHandle::to_hex);
         let Some(Ok(fingerprint)) = primary.map(|hex| hex.parse::<Fingerprint>()) else {

@@ -44,6 +44,7 @@ const SUBKEY_REVOCATION: u8 = 0x28;
 
 const BEGIN: &[u8] = b"-----BEGIN PGP PUBLIC KEY BLOCK-----";
 const END: &[u8] = b"-----END PGP PUBLIC KEY BLOCK-----";
+const SECRET: &[u8] = b"-----BEGIN PGP PRIVATE KEY BLOCK-----";
 
 pub(super) enum RingElement {
     Certificate(CertificateCopy),
@@ -121,21 +122,23 @@ impl CertificateCopy {
     }
 }
 
-/// Whether a file has a key, and all of its blocks have their ends and checksums, and no packet is cut short. A signature is no key: somebody may have
-/// named that of a release.
+/// Whether a file has a key and no secret one, and all of its blocks have their ends and checksums, and no packet is cut short. A signature is no key:
+/// somebody may have named that of a release.
 pub(in crate::trust) fn is_key_file(file: &[u8]) -> bool {
     let is_key = |element: &RingElement| matches!(element, RingElement::Certificate(_));
     let is_whole = |block: &Vec<u8>| {
         let (bytes, is_whole) = decoded(block);
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
-            if packets::next(&mut rest).is_none() {
+            if let None | Some((SECRET_KEY | SECRET_SUBKEY, _)) = packets::next(&mut rest) {
                 return false;
             }
         }
         is_whole
     };
-    read(file).iter().any(is_key) && blocks(file).iter().all(is_whole)
+    position(file, SECRET).is_none()
+        && read(file).iter().any(is_key)
+        && blocks(file).iter().all(is_whole)
 }
 
 /// Everything in a ring, in its order.

@@ -1,6 +1,6 @@
 //! Verifies detached signatures: tries each with every key that may have made it, and returns the first good one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sequoia_openpgp as openpgp;
 
@@ -13,8 +13,7 @@ use crate::fingerprint::Fingerprint;
 use crate::release::Document;
 use crate::trust::deadline::{Deadline, Late};
 use crate::trust::{
-    Error, ExpectedKeys, NamedKey, SignatureError, SignatureErrorKind, UnsupportedSignature,
-    ValidSignature, VerificationInput, limits,
+    Error, SignatureError, SignatureErrorKind, ValidSignature, VerificationInput, limits,
 };
 
 use super::certificate::{Certificate, Offered};
@@ -48,8 +47,7 @@ pub(in crate::trust) fn check(
         certificates: &certificates,
         deadline,
         tried: 0,
-        opened: BTreeSet::new(),
-        last: None,
+        opened: BTreeMap::new(),
         lacks_pinned: false,
     };
     let mut best: Option<SignatureError> = None;
@@ -97,9 +95,8 @@ fn first_good(
 
 /// A file may contain several signatures.
 fn read(file: &[u8]) -> Result<Vec<SignaturePacket>, SignatureErrorKind> {
-    let (limit, received) = (limits::SIGNATURE, file.len() as u64);
-    if received > limit {
-        return Err(SignatureErrorKind::Long { received, limit });
+    if file.len() as u64 > limits::SIGNATURE {
+        return Err(SignatureErrorKind::Malformed);
     }
     if file.trim_ascii_start().starts_with(b"-----BEGIN PGP ") {
         return Err(SignatureErrorKind::Armoured);
@@ -114,9 +111,8 @@ struct Verification<'a> {
     certificates: &'a Certificates,
     deadline: &'a Deadline,
     tried: usize,
-    opened: BTreeSet<Fingerprint>,
-    /// The one that was opened last: a second signature is usually by the same key.
-    last: Option<Certificate>,
+    /// The certificates that were tried; `None` for one that is none.
+    opened: BTreeMap<Fingerprint, Option<Certificate>>,
     /// Whether a signature names a pinned key that is not in any ring.
     lacks_pinned: bool,
 }
@@ -142,11 +138,7 @@ impl Verification<'_> {
             let judged = self.signature(&signature)?;
             is_second |= matches!(
                 judged,
-                Err(SignatureErrorKind::Altered { .. }
-                    | SignatureErrorKind::Revoked { .. }
-                    | SignatureErrorKind::Unsupported {
-                        received: UnsupportedSignature::Type(_) | UnsupportedSignature::Undated
-                    })
+                Err(SignatureErrorKind::Altered { .. } | SignatureErrorKind::Revoked { .. })
             );
             match judged {
                 Ok(mut good) => {
@@ -189,28 +181,25 @@ impl Verification<'_> {
         issuers: &[KeyHandle],
         offered: &Offered,
     ) -> Result<Judged, Late> {
-        if !self.opened.contains(&offered.fingerprint) {
+        let own = &offered.fingerprint;
+        if !self.opened.contains_key(own) {
             if self.opened.len() == MOST_CERTIFICATES {
                 return Ok(Err(self.unknown(issuers)));
             }
-            self.opened.insert(offered.fingerprint.clone());
+            let certificate = offered.open(self.deadline)?;
+            self.opened.insert(own.clone(), certificate);
         }
-        let is_open = |last: &Certificate| last.fingerprint == offered.fingerprint;
-        if !self.last.as_ref().is_some_and(is_open) {
-            self.last = offered.open(self.deadline)?;
+        let none = SignatureErrorKind::NotForSigning { key: own.clone() };
+        let Some(certificate) = self.opened.get(own).and_then(Option::as_ref) else {
+            return Ok(Err(none));
+        };
+        let keys = certificate.parsed.keys().key_handles(issuers.iter());
+        let keys: Vec<Candidate<'_>> = keys.collect();
+        if keys.is_empty() {
+            return Ok(Err(none));
         }
-        let certificate = self.last.as_ref();
-        let keys = certificate.map(|one| (one, one.parsed.keys().key_handles(issuers.iter())));
-        let keys = keys
-            .into_iter()
-            .flat_map(|(one, keys)| keys.map(move |key| (one, key)));
-        let mut keys = keys.peekable();
-        if keys.peek().is_none() {
-            let key = offered.fingerprint.clone();
-            return Ok(Err(SignatureErrorKind::NotForSigning { key }));
-        }
-        let attempts =
-            keys.map(|(certificate, key)| self.verify_with_key(signature, certificate, &key));
+        let attempts = keys.iter();
+        let attempts = attempts.map(|key| self.verify_with_key(signature, certificate, key));
         first_good(SignatureErrorKind::Malformed, attempts)
     }
 
@@ -234,29 +223,13 @@ impl Verification<'_> {
         }
     }
 
-    /// The keys that may sign, including missing ones, as people know them. A single one has its user id, if its certificate is there and there is
-    /// time to read it.
-    fn expected(&self) -> ExpectedKeys {
+    /// The keys that may sign, including missing ones.
+    fn expected(&self) -> Vec<Fingerprint> {
         let there = self.certificates.iter();
         let there = there.filter(|one| self.accepts(one.anchor));
         let keys = there.map(|certificate| &certificate.fingerprint);
         let keys: BTreeSet<&Fingerprint> = keys.chain(&self.question.rule.pins).collect();
-        let is_single = keys.len() == 1;
-        let keys = keys.into_iter().map(|key| NamedKey {
-            user_id: is_single.then(|| self.user_id(key)).flatten(),
-            fingerprint: key.clone(),
-        });
-        ExpectedKeys {
-            keys: keys.map(|key| key.to_string()).collect(),
-            asked_by: self.question.rule.asked_by.clone(),
-        }
-    }
-
-    fn user_id(&self, key: &Fingerprint) -> Option<String> {
-        let mut all = self.certificates.iter();
-        let offered = all.find(|offered| offered.fingerprint == *key)?;
-        let certificate = offered.open(self.deadline).ok()??;
-        description::of(&certificate, self.question.now).user_id
+        keys.into_iter().cloned().collect()
     }
 
     fn accepts(&self, anchor: Anchor) -> bool {
@@ -274,25 +247,21 @@ impl Verification<'_> {
     ) -> Result<Judged, Late> {
         self.deadline.check()?;
         let verified = verification::verify(self.question, signature, certificate, key);
-        Ok(verified.and_then(|notes| {
-            let signer = description::of(certificate, self.question.now);
-            match self.accepts(certificate.anchor) {
+        Ok(
+            verified.and_then(|notes| match self.accepts(certificate.anchor) {
                 true => Ok(ValidSignature {
                     signature: 0,
-                    signer,
+                    signer: description::of(certificate, self.question.now),
                     anchor: certificate.anchor,
                     at: signature.signature_creation_time(),
                     notes,
                 }),
                 false => Err(SignatureErrorKind::NotPinned {
                     expected: self.expected(),
-                    received: NamedKey {
-                        fingerprint: signer.fingerprint,
-                        user_id: signer.user_id,
-                    },
+                    received: certificate.fingerprint.clone(),
                 }),
-            }
-        }))
+            }),
+        )
     }
 }
 

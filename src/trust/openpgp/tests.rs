@@ -251,9 +251,7 @@ fn wrong_signatures_are_refused_even_where_none_is_needed() {
     let Kind::OtherKey { expected, received } = foreign else {
         panic!("{foreign}")
     };
-    assert_eq!(expected.keys.len(), 1);
-    assert!(expected.keys[0].starts_with(&format!("{} `", fingerprint("rsa2048"))));
-    assert!(expected.asked_by.is_none());
+    assert_eq!(expected, [fingerprint("rsa2048")]);
     assert!(
         received.contains(&fingerprint("ed25519").to_string()),
         "{received:?}"
@@ -264,7 +262,7 @@ fn wrong_signatures_are_refused_even_where_none_is_needed() {
     assert_eq!(reason(broken, &allowing()), Kind::Malformed);
     let mut long = case("ed25519");
     long.signatures[0].bytes.resize((64 << 10) + 1, 0);
-    assert!(matches!(reason(long, &allowing()), Kind::Long { .. }));
+    assert_eq!(reason(long, &allowing()), Kind::Malformed);
 }
 
 #[test]
@@ -293,8 +291,7 @@ fn pins_accept_only_what_they_name() {
         let Kind::NotPinned { received, .. } = reason(made("ed25519", keys), &wrong) else {
             panic!("{keys:?}")
         };
-        assert_eq!(received.fingerprint, fingerprint("ed25519"));
-        assert!(received.user_id.is_some());
+        assert_eq!(received, fingerprint("ed25519"));
     }
     let refusal = verify(case("ed25519"), &wrong, now())
         .expect_err("refused")
@@ -347,17 +344,11 @@ fn keys_are_bounded() {
     let mut release = case("ed25519");
     release.keys[0].bytes = vec![b' '; (4 << 20) + 1];
     let error = verify(release, &allowing(), now()).expect_err("refused");
-    assert!(
-        matches!(error, Error::Large { unit: "bytes", .. }),
-        "{error}"
-    );
+    assert!(matches!(error, Error::Large(_)), "{error}");
     let mut release = case("ed25519");
     release.keys[0].bytes = data("keys/ed25519.asc").repeat(257);
     let error = verify(release, &allowing(), now()).expect_err("refused");
-    assert!(
-        matches!(error, Error::Large { unit: "keys", .. }),
-        "{error}"
-    );
+    assert!(matches!(error, Error::Large(_)), "{error}");
 }
 
 #[test]

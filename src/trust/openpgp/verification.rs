@@ -6,11 +6,11 @@ use std::time::SystemTime;
 use sequoia_openpgp as openpgp;
 
 use openpgp::packet::Signature;
-use openpgp::types::{HashAlgorithm, SignatureType};
+use openpgp::types::SignatureType;
 
 use crate::authentication::Note;
 use crate::trust::rule::{Expired, Weak};
-use crate::trust::{SignatureErrorKind, UnsupportedSignature, VerificationInput};
+use crate::trust::{SignatureErrorKind, VerificationInput};
 
 use super::certificate::Certificate;
 use super::key::{self, Candidate};
@@ -30,14 +30,17 @@ pub(super) fn verify(
             algorithm,
         });
     }
-    let message = message(signature, question.document)?;
-    let made = signature
-        .signature_creation_time()
-        .ok_or_else(|| unsupported(UnsupportedSignature::Undated))?;
+    let made = signature.signature_creation_time();
+    let made = made.ok_or_else(|| unsupported("undated"))?;
     let at = made.max(now);
+    // Clients gave up version 3.
+    if signature.version() < 4 {
+        let version = signature.version();
+        return Err(unsupported(format_args!("version {version}")));
+    }
     let standing = key::key_status(key, at, now)
         .ok_or_else(|| SignatureErrorKind::NotForSigning { key: signer() })?;
-    if !is_over(signature, &message, key)? {
+    if !is_over(signature, question.document, key)? {
         return Err(SignatureErrorKind::Altered { key: signer() });
     }
     let weak = weakness(signature, now)?;
@@ -60,20 +63,6 @@ pub(super) fn verify(
     Ok(notes)
 }
 
-/// The bytes that a signature covers: the document, or its lines ended by CRLF.
-fn message<'a>(
-    signature: &Signature,
-    document: &'a [u8],
-) -> Result<Cow<'a, [u8]>, SignatureErrorKind> {
-    match (signature.version(), signature.typ()) {
-        // Clients gave up version 3.
-        (version @ 0..4, _) => Err(unsupported(UnsupportedSignature::Version(version))),
-        (_, SignatureType::Binary) => Ok(Cow::Borrowed(document)),
-        (_, SignatureType::Text) => Ok(Cow::Owned(with_crlf(document))),
-        (_, other) => Err(unsupported(UnsupportedSignature::Type(other.to_string()))),
-    }
-}
-
 fn with_crlf(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for byte in text {
@@ -85,32 +74,34 @@ fn with_crlf(text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Whether a key made a signature over the document, or over its lines ended by CRLF.
 fn is_over(
     signature: &Signature,
-    message: &[u8],
+    document: &[u8],
     key: &Candidate<'_>,
 ) -> Result<bool, SignatureErrorKind> {
+    let message = match signature.typ() {
+        SignatureType::Binary => Cow::Borrowed(document),
+        SignatureType::Text => Cow::Owned(with_crlf(document)),
+        _ => return Ok(false),
+    };
     let algorithm = signature.hash_algo();
     let mut hash = algorithm
         .context()
-        .map_err(|_| unsupported_hash(algorithm))?
+        .map_err(|_| unsupported(algorithm))?
         .for_signature(signature.version());
     if let Some(salt) = signature.salt() {
         hash.update(salt);
     }
-    hash.update(message);
+    hash.update(&message);
     Ok(signature.verify_hash(key.key(), hash).is_ok())
 }
 
 /// The notes about the hash algorithm of the signature.
 fn weakness(signature: &Signature, now: SystemTime) -> Result<&'static [Note], SignatureErrorKind> {
-    key::hash_notes(signature, now).ok_or_else(|| unsupported_hash(signature.hash_algo()))
+    key::hash_notes(signature, now).ok_or_else(|| unsupported(signature.hash_algo()))
 }
 
-fn unsupported_hash(algorithm: HashAlgorithm) -> SignatureErrorKind {
-    unsupported(UnsupportedSignature::Hash(algorithm.to_string()))
-}
-
-fn unsupported(received: UnsupportedSignature) -> SignatureErrorKind {
-    SignatureErrorKind::Unsupported { received }
+fn unsupported(received: impl ToString) -> SignatureErrorKind {
+    SignatureErrorKind::Unsupported(received.to_string())
 }

@@ -65,30 +65,9 @@ fn a_new_file_and_one_with_other_tables() {
 }
 
 #[test]
-fn a_new_file_begins_with_its_first_table_in_any_order() {
-    for order in ["abc", "acb", "bac", "bca", "cab", "cba"] {
-        let text = order.chars().fold(String::new(), |text, name| {
-            let provider = format!("{name}.example/acme/demo").parse().unwrap();
-            pin(&text, &provider, &pins([]), &keys([KEY]))
-                .unwrap()
-                .unwrap()
-        });
-        assert!(
-            text.starts_with("[[provider]]\nmatch = \"a.example"),
-            "{order}: {text}"
-        );
-        assert_eq!(
-            text.matches("\n\n[[provider]]").count(),
-            2,
-            "{order}: {text}"
-        );
-    }
-}
-
-#[test]
 fn a_table_without_keys_is_preceded_and_its_settings_kept() {
     for (before, header) in [
-        ("# ours\n", "[[provider]]"),
+        ("# ours\n\n", "[[provider]]"),
         (
             "# \"\"\"\n[[provider]]\nmatch = \"a/b/c\"\n",
             "[[provider]]",
@@ -187,29 +166,5 @@ fn a_form_that_cannot_be_added_to_is_refused() {
     ] {
         let refused = pin(text, &provider(), &pins([]), &keys([KEY]));
         assert!(matches!(refused, Err(Error::NoPlace)), "{text}");
-    }
-}
-
-/// Nothing that somebody wrote beside the tables of a run is lost or gets another meaning.
-#[test]
-fn tables_are_united_only_as_they_were_written() {
-    let addresses = ["a", "b", "c"].map(|name| format!("registry.opentofu.org/acme/{name}"));
-    let providers: [ProviderAddr; 3] = addresses.map(|one| one.parse().unwrap());
-    let keys = keys([KEY]);
-    let pinned: BTreeMap<_, _> = providers.iter().map(|one| (one, &keys)).collect();
-    let text = providers.iter().fold("# ours\n".to_owned(), |text, one| {
-        pin(&text, one, &pins([]), &keys).unwrap().unwrap()
-    });
-    let united = |text: &str| unite(text, "registry.opentofu.org/acme/*", &pinned);
-    let (one, key) = united(&text).unwrap();
-    assert_eq!(one, format!("# ours\n\n{}", own("").replace("demo", "*")));
-    assert_eq!(key.to_string(), KEY);
-    for (from, to) in [
-        ("\n\n[[", "\n\n# why\n[["),
-        ("refuse\"\n", "refuse\" # ours\n"),
-        ("refuse\"\n", "refuse\"\nexpired = \"refuse\"\n"),
-        (KEY, OTHER),
-    ] {
-        assert_eq!(united(&text.replace(from, to)), None, "{to}");
     }
 }

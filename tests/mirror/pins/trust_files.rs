@@ -89,29 +89,3 @@ fn two_runs_at_once_lose_no_pin() {
     let both = [pinned("demo", "ACME"), table("other", "\"[STRANGER]\"")];
     assert_eq!(scene.trust(), both.join("\n"));
 }
-
-#[test]
-fn tables_are_in_the_order_of_addresses_and_the_users_own_stay() {
-    let provider = |name| Provider::new(&format!("acme/{name}")).version("1.0.0", &[LINUX]);
-    let scene = OriginScene::of(["a", "b", "c"].map(provider));
-    let theirs = "# ours\n\n# about b2\n[[provider]]\nmatch = \"[ORIGIN]/acme/b2\" # new\nkeys = ['x.asc', # x\n]\n\n# the rest\n[[provider]]\nmatch = \"[ORIGIN]/*/*\"\nexpired = 'refuse'\n";
-    scene.write("x.asc", Signer::acme().public_armored());
-    let own = |name| pinned(name, "ACME") + "expired = \"refuse\"\n";
-    let (head, rest) = theirs.split_once("# about b2").unwrap();
-    let (second, rest) = rest.split_once("# the rest").unwrap();
-    let [a, b, c] = ["a", "b", "c"].map(own);
-    let expected = format!("{head}{a}\n{b}\n# about b2{second}{c}\n# the rest{rest}");
-    for order in ["a b c", "c b a", "b c a"] {
-        scene.trusts(theirs);
-        for name in order.split(' ') {
-            let all = format!("[ORIGIN]/acme/{name} {PINNING} --recheck -q");
-            scene.mirror(&all).says(0, "");
-        }
-        assert_eq!(scene.trust(), expected, "{order}");
-    }
-    let _gone = fs::remove_file(scene.path("trust.toml"));
-    let all = format!("[ORIGIN]/acme/c [ORIGIN]/acme/a {PINNING} --recheck -q");
-    scene.mirror(&all).says(0, "");
-    let expected = ["a", "c"].map(|name| pinned(name, "ACME"));
-    assert_eq!(scene.trust(), expected.join("\n"));
-}
