@@ -72,7 +72,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         );
         printer.warning(&text);
     }
-    warn_of_sources(&session.credentials().registry_sources(), printer);
+    warn_of_sources(session.credentials().registry_warnings(), printer);
     printer.document(&document(registry, "stored", Some(&location)));
     Ok(Ending::Done)
 }

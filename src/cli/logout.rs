@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         let text = format!("{} still has credentials for {shown}", found.found_in);
         printer.line(Tone::Warning, "Note", &text);
     }
-    warn_of_sources(&credentials.registry_sources(), printer);
+    warn_of_sources(credentials.registry_warnings(), printer);
     printer.document(&document(&registry, status, erased.as_ref()));
     Ok(Ending::Done)
 }

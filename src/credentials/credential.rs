@@ -37,7 +37,7 @@ impl Credential {
         let username = username.to_owned();
         Self {
             kind: CredentialKind::Password { username, password },
-            found_in: FoundIn::CommandLine,
+            found_in: FoundIn::named("the command line"),
         }
     }
 

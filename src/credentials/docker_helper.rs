@@ -4,14 +4,13 @@
 //! `{"Username": "…", "Secret": "…"}`.
 
 use std::ffi::OsString;
-use std::process::ExitStatus;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use zeroize::Zeroizing;
 
-use super::program::{Answers, HelperRun, Output};
+use super::program::{Answers, HelperRun};
 use super::{CredentialKind, Error, hub};
 use crate::config::HelperName;
 use crate::secret::Secret;
@@ -97,7 +96,7 @@ impl DockerHelpers {
         let mut bytes = Zeroizing::new(Vec::with_capacity(size));
         // Writing text to memory cannot fail.
         let _written = serde_json::to_writer(&mut *bytes, &input);
-        self.run(helper, "store", &bytes, must_succeed).await
+        self.run(helper, "store", &bytes).succeeds().await
     }
 
     /// Erases the credentials of a registry from a helper, under every name of the registry. Returns `false` if the helper had none.
@@ -105,8 +104,8 @@ impl DockerHelpers {
         let mut erased = false;
         for server in servers(domain) {
             if self.ask(helper, &server).await?.is_some() {
-                let input = server.as_bytes();
-                self.run(helper, "erase", input, must_succeed).await?;
+                let mut erase = self.run(helper, "erase", server.as_bytes());
+                erase.succeeds().await?;
                 erased = true;
             }
         }
@@ -118,51 +117,42 @@ impl DockerHelpers {
         helper: &HelperName,
         server: &str,
     ) -> Result<Option<CredentialKind>, Error> {
-        let read = |run: &HelperRun<'_>, status: ExitStatus, output: &Output| {
-            if !status.success() && output.trim_ascii() == NOT_FOUND {
-                return Ok(None);
-            }
-            run.succeeded(status)?;
-            let answer = serde_json::from_slice(output).map_err(|_| run.wrong_answer())?;
-            let GetAnswer { username, secret } = answer;
-            Ok(match username.as_str() {
-                IDENTITY_TOKEN => Some(CredentialKind::IdentityToken(secret)),
-                "" => None,
-                _ => Some(CredentialKind::Password {
-                    username,
-                    password: secret,
-                }),
-            })
-        };
-        self.run(helper, "get", server.as_bytes(), read).await
+        let mut run = self.run(helper, "get", server.as_bytes());
+        let (status, output) = run.run().await?;
+        if !status.success() && output.trim_ascii() == NOT_FOUND {
+            return Ok(None);
+        }
+        run.succeeded(status)?;
+        let answer = serde_json::from_slice(&output).map_err(|_| run.wrong_answer())?;
+        let GetAnswer { username, secret } = answer;
+        Ok(match username.as_str() {
+            IDENTITY_TOKEN => Some(CredentialKind::IdentityToken(secret)),
+            "" => None,
+            _ => Some(CredentialKind::Password {
+                username,
+                password: secret,
+            }),
+        })
     }
 
-    async fn run<T>(
+    fn run<'a>(
         &self,
-        helper: &HelperName,
+        helper: &'a HelperName,
         action: &'static str,
-        input: &[u8],
-        read: impl FnOnce(&HelperRun<'_>, ExitStatus, &Output) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let program = helper.program();
-        let mut command = Command::new(program);
+        input: &'a [u8],
+    ) -> HelperRun<'a> {
+        let mut command = Command::new(helper.program());
         command.arg(action);
         if let Some(path) = &self.path {
             command.env("PATH", path);
         }
-        let run = HelperRun {
-            helper: program,
-            action,
+        HelperRun {
+            helper: helper.program(),
+            command,
             input,
             timeout: self.timeout,
-        };
-        let (status, output) = run.run(command).await?;
-        read(&run, status, &output)
+        }
     }
-}
-
-fn must_succeed(run: &HelperRun<'_>, status: ExitStatus, _: &Output) -> Result<(), Error> {
-    run.succeeded(status)
 }
 
 /// The names under which a helper may store a registry: [clients use a URL with a scheme](crate::clients#credential-helpers), docker and

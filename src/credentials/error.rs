@@ -44,19 +44,15 @@ pub enum Error {
         source: Arc<io::Error>,
     },
     /// A helper failed, or did not end in time.
-    #[error("{helper} failed to {action}{why}")]
+    #[error("{helper} failed: {why}")]
     HelperFailed {
         helper: String,
-        /// The program's argument for the request.
-        action: &'static str,
-        /// Its exit status or the time limit. It is empty if a signal ended it.
+        /// Its exit status or the time limit.
         why: String,
     },
-    /// The output of a helper violates its protocol, or has more than `limit` bytes.
-    #[error(
-        "{helper} answered with something other than credentials\n  expected JSON with `token`, or `Username` and `Secret`, at most {limit} bytes"
-    )]
-    HelperAnswer { helper: String, limit: u64 },
+    /// The output of a helper violates its protocol, or is too long.
+    #[error("{helper} answered with something other than credentials")]
+    HelperAnswer { helper: String },
     /// A token contains characters that an HTTP header cannot contain.
     #[error("the token from {found_in} holds characters that cannot be sent")]
     UnsendableToken { found_in: FoundIn },

@@ -56,14 +56,11 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The variable that names a file of docker or podman, or the directory that should have it and does not exist.
-    pub(super) fn naming(&self, file: &Path) -> Option<&'static str> {
-        if self.registry_auth_file.as_deref() == Some(file) {
-            return Some("REGISTRY_AUTH_FILE");
-        }
+    /// Whether a variable names a file of docker or podman, or the directory that should have it and does not exist.
+    pub(super) fn names(&self, file: &Path) -> bool {
         let directory = self.docker_config.as_deref();
-        let directory = directory.filter(|path| !path.is_dir() && file.parent() == Some(path));
-        directory.map(|_| "DOCKER_CONFIG")
+        self.registry_auth_file.as_deref() == Some(file)
+            || directory.is_some_and(|path| !path.is_dir() && file.parent() == Some(path))
     }
 }
 
@@ -91,8 +88,7 @@ impl Locations {
     /// # Errors
     /// The file of `--cli-config` does not exist or is invalid.
     pub(super) fn read_cli_config(&self) -> Result<CliConfigFile, Error> {
-        let named = self.environment.tf_cli_config_file.as_ref();
-        let named_by = named.map(|_| "TF_CLI_CONFIG_FILE");
+        let is_named = self.environment.tf_cli_config_file.is_some();
         let mut unread = Vec::new();
         for path in self.cli_configs(self.client) {
             match read_for_credentials(&path) {
@@ -103,7 +99,7 @@ impl Locations {
                 Err(error) if self.cli_config.is_some() => return Err(error),
                 Err(error) => {
                     let is_absent = error.is_not_found();
-                    let report = SourceReport::unread(path, error, named_by, Readers::Clients);
+                    let report = SourceReport::unread(path, error, is_named, Readers::Clients);
                     unread.extend(report);
                     if !is_absent {
                         break;

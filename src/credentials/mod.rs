@@ -13,8 +13,8 @@
 //! if one of them is invalid, whereas tfoci skips only the invalid source and [reports](SourceReport) it. A file that the user named must be
 //! valid. And tfoci also reads entries of these files as oras does, with other spellings of the key or of the password, after all that clients read.
 //!
-//! The CLI configuration is read once, for registries and origins. No source is read before the first request for credentials. All of them are
-//! read again after a server has refused a credential, because cloud registries issue some that are valid for hours only. Passwords and tokens are
+//! No source is read before the first request for credentials. All of them are read again after a server has refused a credential, because cloud
+//! registries issue some that are valid for hours only. Passwords and tokens are
 //! [`Secret`](crate::secret::Secret)s. No message contains a secret or the output of a credential helper.
 
 mod credential;
@@ -39,9 +39,9 @@ pub mod tokens;
 
 pub use credential::{Credential, CredentialKind};
 pub use error::Error;
-pub use found_in::{FileEntry, FoundIn};
+pub use found_in::FoundIn;
 pub use locations::{Environment, Locations};
-pub use report::{Readers, SourceReport, SourceState};
+pub use report::{Readers, SourceReport};
 pub use store::{CredentialStore, Location};
 
 use std::collections::{BTreeMap, HashSet};
@@ -54,7 +54,6 @@ use crate::address::Hostname;
 use crate::event::Event;
 use crate::http::Http;
 use crate::jobs::locked;
-use locations::CliConfigFile;
 use origin::OriginCredentials;
 use registry::RegistryCredentials;
 
@@ -82,7 +81,6 @@ struct Sources {
 /// The contents of the sources. Each is read when it is first needed.
 #[derive(Debug, Default)]
 struct ReadSources {
-    cli_config: OnceLock<Result<CliConfigFile, Error>>,
     registries: OnceLock<Result<RegistryCredentials, Error>>,
     origins: OnceLock<Result<OriginCredentials, Error>>,
 }
@@ -188,15 +186,24 @@ impl Credentials {
     pub fn registry_sources(&self) -> Vec<SourceReport> {
         let read = self.read();
         let registries = self.registries(&read);
-        registries.map_or_else(|_| Vec::new(), RegistryCredentials::sources)
+        registries.map_or_else(|_| Vec::new(), |all| all.sources().to_vec())
     }
 
-    /// The sources for provider registries, network mirrors and packages that cannot be used. They are read now.
+    /// Warnings about sources for OCI registries that are ignored because they cannot be used, so far.
+    pub fn registry_warnings(&self) -> Vec<String> {
+        let read = self.read();
+        let registries = self.registries(&read);
+        registries.map_or_else(|_| Vec::new(), RegistryCredentials::warnings)
+    }
+
+    /// Warnings about sources for provider registries, network mirrors and packages that cannot be used. They are read now.
     ///
     /// # Errors
     /// A file that the user named is invalid.
-    pub fn unread_for_origins(&self) -> Result<Vec<SourceReport>, Error> {
-        Ok(self.origins(&self.read())?.unread().to_vec())
+    pub fn origin_warnings(&self) -> Result<Vec<String>, Error> {
+        let read = self.read();
+        let unread = self.origins(&read)?.unread().iter();
+        Ok(unread.filter_map(SourceReport::warning).collect())
     }
 
     /// Reports once for each host and source that a credential of this source, or no credential, is used for the host.
@@ -211,17 +218,16 @@ impl Credentials {
 
     /// Reports sources for OCI registries that are ignored because they cannot be used.
     pub(crate) fn report_ignored(&self, http: &Http) {
-        for source in self.registry_sources() {
-            for message in source.warnings() {
-                http.report(Event::CredentialsIgnored { message });
-            }
+        for message in self.registry_warnings() {
+            http.report(Event::CredentialsIgnored { message });
         }
     }
 
     fn registries<'a>(&self, read: &'a ReadSources) -> Result<&'a RegistryCredentials, Error> {
         let all = &self.0;
         let found = read.registries.get_or_init(|| {
-            RegistryCredentials::read(&all.locations, self.cli_config(read)?, all.helper_timeout)
+            let config = all.locations.read_cli_config()?;
+            RegistryCredentials::read(&all.locations, &config, all.helper_timeout)
         });
         found.as_ref().map_err(Clone::clone)
     }
@@ -229,20 +235,13 @@ impl Credentials {
     fn origins<'a>(&self, read: &'a ReadSources) -> Result<&'a OriginCredentials, Error> {
         let all = &self.0;
         let found = read.origins.get_or_init(|| {
-            let config = self.cli_config(read)?;
+            let (locations, config) = (&all.locations, all.locations.read_cli_config()?);
             Ok(OriginCredentials::read(
-                &all.locations,
-                config,
+                locations,
+                &config,
                 all.helper_timeout,
             ))
         });
         found.as_ref().map_err(Clone::clone)
-    }
-
-    fn cli_config<'a>(&self, read: &'a ReadSources) -> Result<&'a CliConfigFile, Error> {
-        let config = read
-            .cli_config
-            .get_or_init(|| self.0.locations.read_cli_config());
-        config.as_ref().map_err(Clone::clone)
     }
 }

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::locations::{CliConfigFile, LARGEST, Locations, read_for_credentials};
 use super::netrc::Netrc;
 use super::token_helper::TokenHelper;
-use super::{Credential, CredentialKind, Error, FileEntry, FoundIn, Readers, SourceReport, tokens};
+use super::{Credential, CredentialKind, Error, FoundIn, Readers, SourceReport, tokens};
 use crate::address::Hostname;
 use crate::config::cli::{CliConfig, HostToken};
 use crate::disk;
@@ -68,7 +68,7 @@ impl OriginCredentials {
         };
         let answer = helper.get(host).await.and_then(|token| {
             let token = token.filter(|token| !token.is_empty());
-            let found_in = FoundIn::TokenHelper(helper.name().to_owned());
+            let found_in = FoundIn::program(helper.name(), None);
             let found = token.map(|token| of_token(token, found_in));
             found.map(sendable).transpose()
         });
@@ -92,7 +92,7 @@ impl OriginCredentials {
                 username: entry.login.clone(),
                 password: entry.password.clone(),
             },
-            found_in: FoundIn::File(FileEntry::new(path, format!("machine {}", entry.host))),
+            found_in: FoundIn::entry(path, &format!("machine {}", entry.host)),
         })
     }
 
@@ -105,7 +105,7 @@ impl OriginCredentials {
         let given = locations.environment.tokens.iter();
         for (name, token) in given.filter(|(_, token)| !token.is_empty()) {
             let host = tokens::host_of(name);
-            let found_in = FoundIn::Variable(format!("{}{name}", tokens::PREFIX));
+            let found_in = FoundIn::named(&format!("{}{name}", tokens::PREFIX));
             self.tokens
                 .extend(host.map(|host| (host, of_token(token.clone(), found_in))));
         }
@@ -115,7 +115,7 @@ impl OriginCredentials {
     fn read_token_file(&mut self, path: PathBuf) {
         match read_for_credentials(&path) {
             Ok(config) => self.add_tokens(&path, config.tokens),
-            Err(error) => self.add_unread(path, error, None),
+            Err(error) => self.add_unread(path, error, false),
         }
     }
 
@@ -138,7 +138,7 @@ impl OriginCredentials {
     /// Adds the tokens of `credentials` blocks. Like clients, this uses the last of several blocks for a host.
     fn add_tokens(&mut self, path: &Path, blocks: Vec<HostToken>) {
         for HostToken { host: text, token } in blocks.into_iter().rev() {
-            let found_in = FoundIn::File(FileEntry::new(path, format!("credentials \"{text}\"")));
+            let found_in = FoundIn::entry(path, &format!("credentials \"{text}\""));
             let host = text.parse().ok().filter(|_| !token.is_empty());
             self.tokens
                 .extend(host.map(|host| (host, of_token(token, found_in))));
@@ -149,12 +149,12 @@ impl OriginCredentials {
     fn read_netrc(&mut self, path: PathBuf, is_named: bool) {
         match parse_netrc(&path) {
             Ok(netrc) => self.netrc = Some((path, netrc)),
-            Err(error) => self.add_unread(path, error, is_named.then_some("NETRC")),
+            Err(error) => self.add_unread(path, error, is_named),
         }
     }
 
-    fn add_unread(&mut self, path: PathBuf, error: Error, named_by: Option<&'static str>) {
-        let report = SourceReport::unread(path, error, named_by, Readers::Clients);
+    fn add_unread(&mut self, path: PathBuf, error: Error, is_named: bool) {
+        let report = SourceReport::unread(path, error, is_named, Readers::Clients);
         self.unread.extend(report);
     }
 }

@@ -19,7 +19,7 @@ use crate::attestation::KEY_VARIABLE;
 use crate::jobs::locked;
 
 /// The longest accepted output in bytes. Tokens have a few thousand.
-pub(super) const LONGEST: u64 = 64 << 10;
+const LONGEST: u64 = 64 << 10;
 
 /// The output of a helper. It is wiped on drop.
 pub(super) type Output = Zeroizing<Vec<u8>>;
@@ -27,8 +27,7 @@ pub(super) type Output = Zeroizing<Vec<u8>>;
 pub(super) struct HelperRun<'a> {
     /// The name of the program, for messages.
     pub(super) helper: &'a str,
-    /// The program's argument for the request.
-    pub(super) action: &'static str,
+    pub(super) command: Command,
     /// The content of its stdin.
     pub(super) input: &'a [u8],
     /// The time limit.
@@ -37,51 +36,51 @@ pub(super) struct HelperRun<'a> {
 
 impl HelperRun<'_> {
     /// Runs the program until it ends.
-    pub(super) async fn run(&self, mut command: Command) -> Result<(ExitStatus, Output), Error> {
-        command
+    pub(super) async fn run(&mut self) -> Result<(ExitStatus, Output), Error> {
+        self.command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .env_remove(KEY_VARIABLE)
             .kill_on_drop(true);
-        let helper = || self.helper.to_owned();
+        let helper = self.helper.to_owned();
         let broken = |source| Error::HelperStart {
-            helper: helper(),
+            helper: helper.clone(),
             source: Arc::new(source),
         };
-        let mut child = command.spawn().map_err(broken)?;
+        let mut child = self.command.spawn().map_err(broken)?;
         let talk = tokio::time::timeout(self.timeout, exchange(&mut child, self.input)).await;
         let Ok(talked) = talk else {
-            return Err(self.failed(format!(" within {} seconds", self.timeout.as_secs())));
+            return Err(self.failed(format!("no answer in {} seconds", self.timeout.as_secs())));
         };
         let (status, output) = talked.map_err(broken)?;
         let status = status.ok_or_else(|| self.wrong_answer())?;
         Ok((status, output))
     }
 
+    /// Runs a program whose output does not matter.
+    pub(super) async fn succeeds(&mut self) -> Result<(), Error> {
+        let (status, _) = self.run().await?;
+        self.succeeded(status)
+    }
+
     /// Fails if the exit status is not 0.
     pub(super) fn succeeded(&self, status: ExitStatus) -> Result<(), Error> {
-        let code = status.code().map(|code| format!(": exit {code}"));
         match status.success() {
             true => Ok(()),
-            false => Err(self.failed(code.unwrap_or_default())),
+            false => Err(self.failed(status.to_string())),
         }
     }
 
     fn failed(&self, why: String) -> Error {
-        Error::HelperFailed {
-            helper: self.helper.to_owned(),
-            action: self.action,
-            why,
-        }
+        let helper = self.helper.to_owned();
+        Error::HelperFailed { helper, why }
     }
 
     /// The error for an output that is too long or violates the protocol.
     pub(super) fn wrong_answer(&self) -> Error {
-        Error::HelperAnswer {
-            helper: self.helper.to_owned(),
-            limit: LONGEST,
-        }
+        let helper = self.helper.to_owned();
+        Error::HelperAnswer { helper }
     }
 }
 
@@ -169,8 +168,7 @@ mod tests {
         let answers = Answers::<&str, u32>::default();
         let failed = || Error::HelperFailed {
             helper: "helper".to_owned(),
-            action: "get",
-            why: ": exit 1".to_owned(),
+            why: "exit status: 1".to_owned(),
         };
         let first = answers.get("host", async { Err(failed()) });
         let second = answers.get("host", async { Ok(Some(1)) });

@@ -9,10 +9,9 @@ use super::docker_helper::DockerHelpers;
 use super::entry::{Entry, EntryValue};
 use super::hub;
 use super::locations::{CliConfigFile, Locations, read_docker_config};
-use super::{
-    Credential, CredentialKind, Error, FileEntry, FoundIn, Readers, SourceReport, SourceState,
-};
+use super::{Credential, CredentialKind, Error, FoundIn, Readers, SourceReport};
 use crate::config::cli::{CliConfig, OciDefaults};
+use crate::error::{one_line, printable_path};
 use crate::jobs::locked;
 
 /// The entries of all sources.
@@ -21,8 +20,8 @@ pub(super) struct RegistryCredentials {
     sources: Vec<SourceReport>,
     entries: Vec<Entry>,
     helpers: DockerHelpers,
-    /// The errors of entries that were needed, with the index of their source.
-    failures: Mutex<Vec<(usize, Error)>>,
+    /// Warnings about entries that were needed, such as of a helper that failed.
+    failures: Mutex<Vec<String>>,
 }
 
 impl RegistryCredentials {
@@ -65,13 +64,13 @@ impl RegistryCredentials {
         }
         let (blocks, before) = (all.entries.len(), all.sources.len());
         for (path, readers) in locations.auth_files() {
-            let named_by = locations.environment.naming(&path);
+            let is_named = locations.environment.names(&path);
             if defaults.discover {
-                all.read_ambient(path, readers, named_by);
+                all.read_ambient(path, readers, is_named);
             }
         }
         if locations.is_of_client {
-            let is_broken = |source: &SourceReport| matches!(source.state, SourceState::Broken(_));
+            let is_broken = |source: &SourceReport| source.broken().is_some();
             if all.sources.iter().skip(before).any(is_broken) {
                 all.entries.truncate(blocks);
             }
@@ -97,7 +96,8 @@ impl RegistryCredentials {
                 Ok(None) => {}
                 Ok(Some(credential)) => return Ok(Some(credential)),
                 Err(error) => {
-                    locked(&self.failures).push((entry.source, error.clone()));
+                    let (path, text) = (printable_path(self.path(entry)), one_line(&error));
+                    locked(&self.failures).push(format!("{path}: {text}; it was ignored"));
                     // A program that is not installed has no credentials. The registry may need none.
                     let is_absent = error.is_missing_helper();
                     failure = failure.or(Some(error).filter(|_| !is_absent));
@@ -107,39 +107,42 @@ impl RegistryCredentials {
         failure.map_or(Ok(None), Err)
     }
 
-    /// The sources, with the errors so far.
-    pub(super) fn sources(&self) -> Vec<SourceReport> {
-        let mut sources = self.sources.clone();
-        for (source, error) in locked(&self.failures).iter() {
-            if let Some(source) = sources.get_mut(*source) {
-                source.failures.push(error.clone());
-            }
-        }
-        sources
+    pub(super) fn sources(&self) -> &[SourceReport] {
+        &self.sources
+    }
+
+    /// Warnings about sources and entries that are ignored, so far.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let files = self.sources.iter().filter_map(SourceReport::warning);
+        files
+            .chain(locked(&self.failures).iter().cloned())
+            .collect()
+    }
+
+    /// The file of an entry.
+    fn path(&self, entry: &Entry) -> &Path {
+        let source = self.sources.get(entry.source);
+        source.map_or(Path::new(""), |source| &source.path)
     }
 
     /// The credential of an entry, from a helper if necessary. An empty username means no credential.
     async fn resolve(&self, entry: &Entry, domain: &str) -> Result<Option<Credential>, Error> {
-        let path = self.sources.get(entry.source).map(|source| &source.path);
-        let path = path.cloned().unwrap_or_default();
-        let found_in = FileEntry::new(&path, &entry.key);
+        let path = self.path(entry);
+        let found_in = FoundIn::entry(path, &entry.key);
         let (kind, found_in) = match &entry.value {
             Err(error) => {
                 return Err(Error::Entry {
                     key: entry.key.clone(),
-                    path,
+                    path: path.to_owned(),
                     error,
                 });
             }
             Ok(EntryValue::Inline(kind) | EntryValue::Loose(kind)) => {
-                (Some(kind.clone()), FoundIn::File(found_in))
+                (Some(kind.clone()), found_in)
             }
             Ok(EntryValue::Helper(helper)) => (
                 self.helpers.get(helper, domain).await?,
-                FoundIn::Helper {
-                    program: helper.to_string(),
-                    named_by: found_in,
-                },
+                FoundIn::program(helper.program(), Some(&found_in)),
             ),
         };
         let is_one = |kind: &CredentialKind| !matches!(kind, CredentialKind::Password { username, .. } if username.is_empty());
@@ -173,12 +176,11 @@ impl RegistryCredentials {
     }
 
     /// Reads a file at a default path of docker or podman. An invalid file is reported and skipped.
-    /// `named_by` is the variable that names the file.
-    fn read_ambient(&mut self, path: PathBuf, readers: Readers, named_by: Option<&'static str>) {
+    fn read_ambient(&mut self, path: PathBuf, readers: Readers, is_named: bool) {
         match read_docker_config(&path) {
             Ok(file) => self.add_docker_config(path, file, readers),
             Err(error) => {
-                let report = SourceReport::unread(path, error, named_by, readers);
+                let report = SourceReport::unread(path, error, is_named, readers);
                 self.sources.extend(report);
             }
         }
@@ -192,8 +194,11 @@ impl RegistryCredentials {
     }
 
     fn add_source(&mut self, path: PathBuf, readers: Readers) -> usize {
-        let source = SourceReport::new(path, SourceState::Read, readers);
-        self.sources.push(source);
+        self.sources.push(SourceReport {
+            path,
+            error: None,
+            readers,
+        });
         self.sources.len() - 1
     }
 }

@@ -62,18 +62,18 @@ impl TokenHelper {
     }
 
     async fn ask(&self, host: &Hostname) -> Result<Option<Secret>, Error> {
-        let run = HelperRun {
-            helper: &self.name,
-            action: "get",
-            input: b"",
-            timeout: self.timeout,
-        };
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)
-            .arg(run.action)
+            .arg("get")
             .arg(host.as_ascii());
-        let (status, output) = run.run(command).await?;
+        let mut run = HelperRun {
+            helper: &self.name,
+            command,
+            input: b"",
+            timeout: self.timeout,
+        };
+        let (status, output) = run.run().await?;
         run.succeeded(status)?;
         let answer: TokenAnswer =
             serde_json::from_slice(&output).map_err(|_| run.wrong_answer())?;

@@ -8,7 +8,7 @@ use url::Url;
 use super::{Code, Doctor, Finding, Step};
 use crate::address::ProviderPattern;
 use crate::config::cli::{self, CliConfig, InstallationMethod, MethodKind};
-use crate::credentials::{Readers, SourceState};
+use crate::credentials::Readers;
 use crate::disk;
 use crate::error::{FEW, listed, one_line, printable, printable_path};
 use crate::lockfile::Client;
@@ -42,11 +42,11 @@ impl Doctor {
         let sources = self.machine.every_credential.registry_sources();
         let steps = sources.into_iter().filter_map(|source| {
             let path = printable_path(&source.path);
-            let outcome = match (source.state, source.readers) {
-                (SourceState::Read, Readers::Clients) => Ok(path),
-                (SourceState::Read, _) => Ok(format!("{path}, which only tfoci reads")),
-                (SourceState::Broken(error), Readers::Clients) => {
-                    Err(Finding::of(Code::CredentialsUnreadable, &error))
+            let outcome = match (&source.error, source.readers) {
+                (None, Readers::Clients) => Ok(path),
+                (None, Readers::OnlyTfoci) => Ok(format!("{path}, which only tfoci reads")),
+                (Some(error), Readers::Clients) if !error.is_not_found() => {
+                    Err(Finding::of(Code::CredentialsUnreadable, error))
                 }
                 _ => return None,
             };

@@ -13,7 +13,7 @@ use crate::address::ProviderPattern;
 use crate::archive::Limits;
 use crate::blob::{BlobSource, ReadError};
 use crate::config::cli::MethodKind;
-use crate::credentials::SourceState;
+use crate::credentials::SourceReport;
 use crate::disk;
 use crate::error::{counted, printable_path};
 use crate::examine::{StoredProvider, Versions};
@@ -241,15 +241,12 @@ impl Way<'_> {
         };
         let login = format!("tfoci login {host}");
         let credentials = &self.doctor.machine.every_credential;
-        let mut sources = credentials.registry_sources().into_iter();
-        let broken = sources.find_map(|source| match source.state {
-            SourceState::Broken(error) => Some(error),
-            _ => None,
-        });
+        let sources = credentials.registry_sources();
+        let broken = sources.iter().find_map(SourceReport::broken);
         let found = if tried.is_some() {
             Finding::of(Code::CredentialsRefused, &error).fixed_by(login)
         } else if let Some(broken) = broken {
-            Finding::of(Code::CredentialsUnreadable, &broken)
+            Finding::of(Code::CredentialsUnreadable, broken)
         } else if let Some(found_in) = stored.repo.credential(credentials).await {
             let message =
                 format!("the client has none, and does not read what tfoci found in {found_in}");

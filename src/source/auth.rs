@@ -41,10 +41,7 @@ impl RequestAuth {
 
     /// Whether a program gave the credentials.
     pub(super) fn is_from_program(&self) -> bool {
-        matches!(
-            &self.tried,
-            AuthTried::Sent(FoundIn::TokenHelper(_) | FoundIn::Helper { .. })
-        )
+        matches!(&self.tried, AuthTried::Sent(found_in) if found_in.is_program)
     }
 
     /// The credentials that were found; `none` tells that none were found.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tfoci::config::cli;
 use tfoci::credentials::tokens::PREFIX;
-use tfoci::credentials::{Environment, Locations, SourceReport};
+use tfoci::credentials::{Environment, Locations};
 use tfoci::secret::Secret;
 use tfoci::source::RequestLimits;
 
@@ -91,11 +91,9 @@ fn tokens() -> Vec<(String, Secret)> {
 }
 
 /// Warns of sources of credentials that cannot be used.
-pub(in crate::cli) fn warn_of_sources(sources: &[SourceReport], printer: &Printer) {
-    for source in sources {
-        for warning in source.warnings() {
-            printer.warn_once(warning);
-        }
+pub(in crate::cli) fn warn_of_sources(warnings: Vec<String>, printer: &Printer) {
+    for warning in warnings {
+        printer.warn_once(warning);
     }
 }
 

@@ -182,7 +182,7 @@ impl Session {
     pub(super) fn origin_access(&self, http: Http) -> Result<source::Access, CommandError> {
         self.check_named()?;
         let credentials = self.credentials();
-        warn_of_sources(&credentials.unread_for_origins()?, &self.printer);
+        warn_of_sources(credentials.origin_warnings()?, &self.printer);
         Ok(self.access(http, credentials))
     }
 

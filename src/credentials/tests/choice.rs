@@ -56,7 +56,7 @@ fn a_malformed_file_hides_no_good_one_but_a_named_one_must_be_good() {
     let broken: Vec<String> = credentials
         .registry_sources()
         .iter()
-        .filter(|one| matches!(one.state, SourceState::Broken(_)))
+        .filter(|one| one.broken().is_some())
         .map(|one| {
             one.path
                 .strip_prefix(home.0.path())
@@ -101,8 +101,8 @@ fn a_malformed_default_configuration_hides_no_file() {
     let credentials = home.credentials();
     assert_eq!(found(&credentials, "example.com/x"), "me:good");
     assert!(matches!(
-        credentials.registry_sources()[0].state,
-        SourceState::Broken(Error::CliConfig { .. })
+        credentials.registry_sources()[0].error,
+        Some(Error::CliConfig { .. })
     ));
 }
 

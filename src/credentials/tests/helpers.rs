@@ -70,7 +70,7 @@ fn faulty_helpers_are_named_and_nothing_they_write_is_shown() {
         ),
         (
             "fails.example.com",
-            "docker-credential-bad failed to get: exit 3",
+            "docker-credential-bad failed: exit status: 3",
         ),
         (
             "huge.example.com",
@@ -78,7 +78,7 @@ fn faulty_helpers_are_named_and_nothing_they_write_is_shown() {
         ),
         (
             "deaf.example.com",
-            "docker-credential-bad failed to get within 2 seconds",
+            "docker-credential-bad failed: no answer in 2 seconds",
         ),
         ("path.example.com", "it does not name a credential helper"),
     ] {

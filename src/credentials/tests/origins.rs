@@ -89,7 +89,7 @@ fn a_helper_is_not_waited_for_for_ever() {
     let credentials = Credentials::with_helper_timeout(locations(&home, &[]), timeout);
     assert_eq!(
         token(&credentials, "a.example").unwrap_err(),
-        "terraform-credentials-slow failed to get within 0 seconds"
+        "terraform-credentials-slow failed: no answer in 0 seconds"
     );
     assert!(started.elapsed() < Duration::from_secs(30));
 }
@@ -100,7 +100,7 @@ fn a_configuration_that_was_named_must_be_good() {
     let mut locations = locations(&home, &[]);
     locations.cli_config = Some(home.write("bad.tfrc", "host \"https://a.example\" {}"));
     let credentials = Credentials::at(locations.clone());
-    let error = credentials.unread_for_origins().unwrap_err();
+    let error = credentials.origin_warnings().unwrap_err();
     assert!(
         error
             .to_string()
@@ -109,7 +109,7 @@ fn a_configuration_that_was_named_must_be_good() {
     locations.cli_config = Some(home.path("none.tfrc"));
     assert!(
         Credentials::at(locations)
-            .unread_for_origins()
+            .origin_warnings()
             .unwrap_err()
             .to_string()
             .contains("none.tfrc")
@@ -131,7 +131,7 @@ fn tokens_and_passwords_are_not_printed() {
     assert!(matches!(login, Ok(Some(_))));
     let shown = format!(
         "{locations:?}{credentials:?}{found:?}{login:?}{:?}",
-        credentials.unread_for_origins()
+        credentials.origin_warnings()
     );
     assert!(!shown.contains("hunter2"), "{shown}");
 }
