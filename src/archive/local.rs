@@ -171,7 +171,7 @@ impl Header {
 }
 
 fn unlike(record: &Record) -> Error {
-    let says = "has no local header and data descriptor as its central directory says";
+    let says = "has a local header or data descriptor that contradicts the central directory";
     Error::of_entry(&record.name, says)
 }
 

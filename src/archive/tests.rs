@@ -44,7 +44,6 @@ fn every_honest_way_to_write_a_zip_is_read() {
         ("streamed and deflated", each(|f| f.deflated().streamed())),
         ("without modes", each(|f| f.without_mode())),
         ("64-bit sizes", each(|f| f.wide())),
-        ("64-bit end", with(two.clone(), |zip| zip.wide = true)),
         (
             "comment",
             with(two.clone(), |zip| zip.comment = vec![b'x'; 0xffff]),
@@ -167,13 +166,6 @@ fn is_untrusted(bytes: &[u8]) {
 
 #[test]
 fn contradictions_of_64_bit_numbers_are_refused() {
-    let wide = with([executable()], |zip| zip.wide = true);
-    let at = wide.len() - 22 - 20;
-    let changed = |place: usize, value: u8| {
-        let mut bytes = wide.clone();
-        bytes[place] = value;
-        bytes
-    };
     let sized = |size: u32, extra: &[u8]| {
         let odd = file("x", "content").both(|header| {
             header.size = size;
@@ -181,19 +173,7 @@ fn contradictions_of_64_bit_numbers_are_refused() {
         });
         zip([executable(), odd])
     };
-    let record = at - 56;
-    for (place, value) in [
-        (wide.len() - 16, 7),
-        (wide.len() - 14, 7),
-        (wide.len() - 12, 7),
-        (at + 8, wide[at + 8] ^ 1),
-        (at + 16, 2),
-        (at + 4, 1),
-        (record + 4, 45),
-        (record, b'x'),
-    ] {
-        is_untrusted(&changed(place, value));
-    }
+    is_untrusted(&with([executable()], |zip| zip.wide = true));
     is_untrusted(&sized(u32::MAX, &[]));
     is_untrusted(&sized(u32::MAX, &[1, 0, 0, 0]));
     is_untrusted(&sized(7, &[1, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0]));

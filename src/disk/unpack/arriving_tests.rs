@@ -148,12 +148,12 @@ fn what_only_the_directory_tells_is_told_before_anything_is_returned() {
         (
             "link",
             link(0o120777),
-            Some("the entry `x` is a symbolic link"),
+            Some("the entry `x` is a link, a special file"),
         ),
         (
             "device",
             link(0o060666),
-            Some("the entry `x` is a special file"),
+            Some("the entry `x` is a link, a special file"),
         ),
         (
             "twice",
