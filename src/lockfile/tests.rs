@@ -133,7 +133,7 @@ const ENTRIES: &[(&str, usize, &str)] = &[
     (
         "version = \"1.0.0\"\nhashes = [\n\"a:b\",\n,]",
         6,
-        "not valid HCL: an attribute or block is malformed, or does not end",
+        "not valid HCL: an attribute or block is malformed, repeated, or does not end",
     ),
     (
         "version = \"1.0.0\"\nhashes = [\":b\"]",
@@ -218,7 +218,7 @@ fn each_refusal_of_a_block_has_its_own_message() {
         ),
         (
             "\nprovider \"a\" {",
-            "not valid HCL: an attribute or block is malformed, or does not end\n  at line 2",
+            "not valid HCL: an attribute or block is malformed, repeated, or does not end\n  at line 2",
         ),
     ] {
         assert_eq!(refused(text), message, "{text}");

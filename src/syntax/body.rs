@@ -13,7 +13,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn body(&mut self, depth: usize) -> Result<Section<'a>, Error> {
         let opened = self.line;
         if depth > DEEPEST {
-            return Err(self.many(DEEPEST, "levels of nesting"));
+            return Err(self.mistake());
         }
         let is_hcl1 = self.dialect == Dialect::Hcl1;
         self.blanks()?;
@@ -53,7 +53,7 @@ impl<'a> Scanner<'a> {
                 continue;
             }
             if !is_block && !names.insert(name) {
-                return Err(SyntaxError::Redefined { name: name.into() }.at(line));
+                return Err(SyntaxError::Malformed.at(line));
             }
             self.blanks()?;
             let ends = match is_one_line {
@@ -120,7 +120,7 @@ impl<'a> Scanner<'a> {
 
     fn list(&mut self, depth: usize) -> Result<Value<'a>, Error> {
         if depth > DEEPEST {
-            return Err(self.many(DEEPEST, "levels of nesting"));
+            return Err(self.mistake());
         }
         self.next();
         let mut values = Vec::new();

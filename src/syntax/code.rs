@@ -95,7 +95,7 @@ impl<'a> Scanner<'a> {
     /// Reads one token, and all that is in the brackets, quotes or heredoc that it opens, below so many others.
     pub(super) fn token(&mut self, depth: usize) -> Result<(), Error> {
         if depth > DEEPEST {
-            return Err(self.many(DEEPEST, "levels of nesting"));
+            return Err(self.mistake());
         }
         if self.rest.starts_with('#') || self.rest.starts_with("//") {
             self.skip_line();

@@ -20,15 +20,9 @@ pub enum SyntaxError {
     /// Not UTF-8.
     #[error("neither HCL nor JSON: {0}")]
     Text(text::Error),
-    /// An attribute, block or value that is not as clients write it, or does not end.
-    #[error("not valid HCL: an attribute or block is malformed, or does not end")]
+    /// An attribute, block or value that is not as clients write it, occurs twice, or does not end; or more of them than any real file has.
+    #[error("not valid HCL: an attribute or block is malformed, repeated, or does not end")]
     Malformed,
-    /// Two attributes with the same name.
-    #[error("not valid HCL: the attribute `{}` is defined twice", printable(.name))]
-    Redefined { name: String },
-    /// More than any real file has.
-    #[error("not valid HCL: more than {limit} {what}")]
-    Many { limit: usize, what: &'static str },
     /// Not JSON.
     #[error("not a valid JSON object")]
     Json,

@@ -55,10 +55,7 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Value<'_>, Error> {
 }
 
 fn decode(bytes: &[u8]) -> Result<&str, Error> {
-    text::decode(bytes).map_err(|error| {
-        let sound = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-        SyntaxError::Text(error).at(1 + sound.matches('\n').count())
-    })
+    text::decode(bytes).map_err(|error| SyntaxError::Text(error).at(1))
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn count(&mut self) -> Result<(), Error> {
         self.items += 1;
         match self.items > MOST_ITEMS {
-            true => Err(self.many(MOST_ITEMS, "blocks, labels and attributes")),
+            true => Err(self.mistake()),
             false => Ok(()),
         }
     }
@@ -67,11 +67,6 @@ impl<'a> Scanner<'a> {
 
     pub(super) fn mistake(&self) -> Error {
         SyntaxError::Malformed.at(self.line)
-    }
-
-    /// More items or levels than any real file has.
-    pub(super) fn many(&self, limit: usize, what: &'static str) -> Error {
-        SyntaxError::Many { limit, what }.at(self.line)
     }
 
     /// Skips white space, line breaks and comments.

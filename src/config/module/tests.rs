@@ -290,7 +290,7 @@ const REQUIREMENTS: &[(&str, &str)] = &[
     ),
     (
         "a = {",
-        "not valid HCL: an attribute or block is malformed, or does not end\n  in main.tf:1",
+        "not valid HCL: an attribute or block is malformed, repeated, or does not end\n  in main.tf:1",
     ),
 ];
 
