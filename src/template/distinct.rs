@@ -23,7 +23,7 @@ impl RepositoryTemplate {
         }
         Err(Error::Template {
             text: self.text.clone(),
-            problems: vec![TemplateProblem::Shared],
+            problem: TemplateProblem::Shared,
         })
     }
 }

@@ -1,8 +1,6 @@
 //! Errors of templates and of their evaluation.
 
-use std::fmt;
-
-use super::{LONGEST_TEXT, Symbol};
+use super::Symbol;
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, Hint, printable};
 use crate::oci::reference::{RepositoryError, RepositoryErrorKind as Kind};
@@ -12,10 +10,10 @@ use crate::oci::reference::{RepositoryError, RepositoryErrorKind as Kind};
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Error {
     /// The template is invalid for all providers.
-    #[error("the repository template `{}` is wrong{}", printable(.text), Facts(.problems))]
+    #[error("the repository template `{}` is wrong\n  {problem}", printable(.text))]
     Template {
         text: String,
-        problems: Vec<TemplateProblem>,
+        problem: TemplateProblem,
     },
     /// The template is valid, but gives no repository name for this provider.
     #[error("the repository template `{}` has no repository for `{provider}`\n  {problem}", printable(.text))]
@@ -33,12 +31,9 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum TemplateProblem {
-    /// The template exceeds the length limit.
-    #[error("it has {size} bytes, expected at most {LONGEST_TEXT}")]
-    TooLong { size: usize },
-    /// Quoted texts or expressions are nested too deeply.
-    #[error("its quoted texts or expressions nest too deeply")]
-    TooDeep,
+    /// The template exceeds a limit of its length or nesting.
+    #[error("it is longer, or nested deeper, than any real one")]
+    TooLarge,
     /// The template does not parse.
     #[error("line {}, column {}: {}", .error.location().line(), .error.location().column(), printable(.error.message()))]
     Syntax { error: hcl_edit::parser::Error },
@@ -78,23 +73,11 @@ impl Error {
     }
 }
 
-/// Writes each problem on its own line.
-struct Facts<'a>(&'a [TemplateProblem]);
-
-impl fmt::Display for Facts<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .iter()
-            .try_for_each(|problem| write!(f, "\n  {problem}"))
-    }
-}
-
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
         const QUOTES: &str = "put `${hostname}`, `${namespace}` and `${type}` into it, in single quotes, since a shell replaces them by nothing";
         let problem = match self {
-            Self::Template { problems, .. } => problems.first()?,
-            Self::Provider { problem, .. } => problem,
+            Self::Template { problem, .. } | Self::Provider { problem, .. } => problem,
             Self::Address(_) => return None,
         };
         let hint = match problem {

@@ -90,7 +90,7 @@ impl<'a> Evaluation<'a> {
 
     fn value(&mut self, expression: &Expression) -> Result<Value> {
         if self.levels == MOST_LEVELS {
-            return Err(TemplateProblem::TooDeep);
+            return Err(TemplateProblem::TooLarge);
         }
         self.levels += 1;
         let value = self.within_limits(expression);

@@ -62,7 +62,7 @@ impl RepositoryTemplate {
     pub fn parse(text: &str) -> Result<Self, Error> {
         parsed(text).map_err(|problem| Error::Template {
             text: text.chars().take(LONGEST_TEXT).collect(),
-            problems: vec![problem],
+            problem,
         })
     }
 
@@ -71,7 +71,7 @@ impl RepositoryTemplate {
     /// to all three symbols if there are no providers.
     ///
     /// # Errors
-    /// All problems of the template.
+    /// The first problem of the template.
     pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), Error> {
         self.check_values(|symbol| providers.iter().map(|one| Some(symbol.of(one))).collect())
     }
@@ -81,7 +81,7 @@ impl RepositoryTemplate {
     /// several providers from one repository.
     ///
     /// # Errors
-    /// All problems of the template, or the first pattern whose providers have no repository.
+    /// The first problem of the template, or the first pattern whose providers have no repository.
     pub fn check_patterns(&self, include: &[ProviderPattern]) -> Result<(), Error> {
         self.check_values(|symbol| include.iter().map(|one| symbol.of_pattern(one)).collect())?;
         let mut examples = include.iter().filter_map(|pattern| self.example(pattern));
@@ -112,17 +112,13 @@ impl RepositoryTemplate {
             let is_one = values.len() == 1 && !values.contains(&None);
             !is_one && !self.symbols.contains(symbol)
         };
-        let missing = Symbol::ALL.into_iter().filter(is_missing);
-        let mut problems: Vec<_> = missing
-            .map(|symbol| TemplateProblem::Missing { symbol })
-            .collect();
-        problems.extend(self.mapped(&Symbol::placeholder).err());
-        if problems.is_empty() {
-            return Ok(());
-        }
-        Err(Error::Template {
+        let checked = match Symbol::ALL.into_iter().find(is_missing) {
+            Some(symbol) => Err(TemplateProblem::Missing { symbol }),
+            None => self.mapped(&Symbol::placeholder).map(drop),
+        };
+        checked.map_err(|problem| Error::Template {
             text: self.text.clone(),
-            problems,
+            problem,
         })
     }
 
@@ -186,7 +182,7 @@ impl RepositoryTemplate {
 
 fn parsed(text: &str) -> Result<RepositoryTemplate, TemplateProblem> {
     if text.len() > LONGEST_TEXT {
-        return Err(TemplateProblem::TooLong { size: text.len() });
+        return Err(TemplateProblem::TooLarge);
     }
     let is_hcl = text.contains("${") || text.contains("%{");
     let hcl = match is_hcl {
@@ -194,7 +190,7 @@ fn parsed(text: &str) -> Result<RepositoryTemplate, TemplateProblem> {
         false => uri::to_hcl(text)?,
     };
     if nesting::depth(&hcl) > nesting::DEEPEST {
-        return Err(TemplateProblem::TooDeep);
+        return Err(TemplateProblem::TooLarge);
     }
     let parsed = hcl.parse();
     let template: Template = parsed.map_err(|error| TemplateProblem::Syntax { error })?;
