@@ -31,7 +31,7 @@ use crate::publish::{self, BlobFailure, Edition, PackageBlob as _, publish};
 use crate::release::{Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
 use crate::store::RepoMut;
-use crate::trust::{self, Denials, Mismatch, Rule};
+use crate::trust::{self, Denials, Rule};
 use crate::version::Version;
 
 /// The release folder, and what of it to push.
@@ -198,10 +198,10 @@ fn of_zip(undelivered: BlobFailure<Infallible>) -> Problem {
 }
 
 fn mismatch(file_name: String, expected: Digest, received: Digest) -> Problem {
-    let mismatch = Mismatch {
+    let mismatch = trust::Error::Mismatch {
         file_name,
         expected,
         received,
     };
-    trust::Error::Mismatch(Box::new(mismatch)).into()
+    mismatch.into()
 }

@@ -67,7 +67,7 @@ pub enum Warning {
     #[error("the stored copy of the key {0} is replaced by a newer one")]
     NewerKey(Fingerprint),
     /// Evidence that proves less replaces the evidence of a stored version.
-    #[error("evidence that {} is replaced by `{}`, as the policy allows", state(.from), .to.as_str())]
+    #[error("evidence that {} is replaced by `{}`, as the policy allows", state(.from), .to)]
     WeakerEvidence {
         /// The status that the old evidence may have had; `None` if it cannot be read.
         from: Option<Status>,

@@ -39,7 +39,9 @@ impl Kind {
         use SignatureErrorKind as Reason;
         match error {
             Error::Unproven { pinned, .. } => Self::new("not-signed", pinned, &[""; 0]),
-            Error::Mismatch(one) => Self::new("wrong-hash", &[one.expected], &[one.received]),
+            Error::Mismatch {
+                expected, received, ..
+            } => Self::new("wrong-hash", &[expected], &[received]),
             Error::NotLocked {
                 expected, received, ..
             } => Self::new("wrong-hash", expected, &[PackageHash::of_zip(received)]),

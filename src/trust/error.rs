@@ -29,8 +29,12 @@ pub enum Error {
         file_name: String,
     },
     /// The package does not have the digest that the checksum document lists.
-    #[error(transparent)]
-    Mismatch(Box<Mismatch>),
+    #[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received}", printable(.file_name))]
+    Mismatch {
+        file_name: String,
+        expected: Digest,
+        received: Digest,
+    },
     /// The file name is for another type, version or platform than the package.
     #[error("the file name of a package says something else\n  expected {}\n  received {}", printable(.expected), printable(.received))]
     OtherName { expected: String, received: String },
@@ -135,18 +139,6 @@ pub(super) fn listed<T: fmt::Display>(items: &[T]) -> String {
         [] => "none".to_owned(),
         items => error::listed(items, FEW),
     }
-}
-
-/// A package that does not have the digest that the checksum document lists.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received}", printable(.file_name))]
-pub struct Mismatch {
-    /// The package's file name.
-    pub file_name: String,
-    /// The digest in the checksum document.
-    pub expected: Digest,
-    /// The digest of the package.
-    pub received: Digest,
 }
 
 impl Error {

@@ -26,9 +26,6 @@ impl Hint for Error {
             Self::NoLine { .. } => {
                 "`sha256sum terraform-provider-*.zip` prints the lines that clients read; then sign again"
             }
-            Self::Mismatch(_) => {
-                "sign a release after its last change: its author has to publish it again"
-            }
             Self::NoZipLocked => "`tofu providers lock -platform=OS_ARCH` adds the hashes of zips",
             Self::UnverifiedTransport => {
                 "`--ca-file FILE` names the authority that signs its origin's certificate"
@@ -52,18 +49,14 @@ impl Hint for Error {
 impl Hint for SignatureErrorKind {
     fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::Malformed => "`gpg --detach-sign FILE` makes one",
             Self::Armoured => "sign without `--armor`, or convert it with `gpg --dearmor`",
             // In an entry for several providers, the key could sign for all of them.
             Self::NotPinned { .. } | Self::OtherKey { .. } => {
-                "if its author says that this key is theirs, name its file with `--key FILE`, or pin it in an entry for this provider alone"
+                "if its author says that this key is theirs, pin it for this provider alone, or name its file with `--key FILE`"
             }
             Self::WeakDocument { .. } => "`weak = \"warn\"` in a trust file accepts it",
             Self::Expired { .. } => {
                 "if the key was in use then, `expired = \"warn\"` in the trust file accepts it"
-            }
-            Self::Revoked { .. } | Self::NotForSigning { .. } => {
-                "its author has to sign it with a key that is in use"
             }
             _ => return None,
         };

@@ -53,7 +53,7 @@ pub use checksums::Checksums;
 pub use deadline::Deadline;
 pub use deny::{Denial, Denials};
 pub use doubt::{Doubt, doubts};
-pub use error::{Error, Lacking, Mismatch};
+pub use error::{Error, Lacking};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
 pub use policy::Policy;
@@ -220,14 +220,11 @@ fn matches_its_line<L>(
         None => Err(Error::NoLine {
             file_name: file_name(),
         }),
-        Some(expected) if expected != package.expected.digest => {
-            let received = package.expected.digest;
-            Err(Error::Mismatch(Box::new(Mismatch {
-                file_name: file_name(),
-                expected,
-                received,
-            })))
-        }
+        Some(expected) if expected != package.expected.digest => Err(Error::Mismatch {
+            file_name: file_name(),
+            expected,
+            received: package.expected.digest,
+        }),
         Some(_) => Ok(()),
     }
 }

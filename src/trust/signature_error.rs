@@ -25,7 +25,7 @@ pub enum SignatureErrorKind {
     /// It is armoured text. Clients accept only [binary signatures](crate::clients#signatures), so they would not install the provider.
     #[error("is armoured, and clients accept binary signatures only")]
     Armoured,
-    /// Clients do not accept its version or hash algorithm either, or it has no date.
+    /// Clients do not accept its version or hash algorithm either, or it has no date; or this build does not support the algorithm of its key.
     #[error("is of an unsupported kind: {0}")]
     Unsupported(String),
     /// It was made by a key that is not among the accepted ones.
@@ -35,9 +35,6 @@ pub enum SignatureErrorKind {
         /// The fingerprints or key ids that the signature names, in upper-case hex.
         received: Vec<String>,
     },
-    /// This build does not support the key's algorithm or curve.
-    #[error("is by a key of an unsupported algorithm\n  key {key}\n  algorithm {algorithm}")]
-    UnsupportedKey { key: Fingerprint, algorithm: String },
     /// The certificate has no valid statement that this key may sign.
     #[error("is by a key that may not sign\n  key {key}")]
     NotForSigning { key: Fingerprint },

@@ -100,13 +100,14 @@ fn packages_must_match_their_lines_under_names_that_say_so() {
     };
     assert!(attempt(linux()).is_ok());
 
-    let Err(Error::Mismatch(mismatch)) =
-        attempt(package("linux_amd64", &linux().file_name, Digest::of(b"")))
+    let Err(Error::Mismatch {
+        expected, received, ..
+    }) = attempt(package("linux_amd64", &linux().file_name, Digest::of(b"")))
     else {
         panic!()
     };
     assert_eq!(
-        (mismatch.expected, mismatch.received),
+        (expected, received),
         (linux().expected.digest, Digest::of(b""))
     );
 

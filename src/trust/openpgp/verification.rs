@@ -25,10 +25,7 @@ pub(super) fn verify(
     let VerificationInput { rule, now, .. } = *question;
     let signer = || certificate.fingerprint.clone();
     if let Some(algorithm) = key::unsupported(key) {
-        return Err(SignatureErrorKind::UnsupportedKey {
-            key: signer(),
-            algorithm,
-        });
+        return Err(unsupported(format_args!("by a key of {algorithm}")));
     }
     let made = signature.signature_creation_time();
     let made = made.ok_or_else(|| unsupported("undated"))?;
