@@ -60,7 +60,10 @@ fn versions(author: &Author, store: &str) -> Vec<String> {
 /// Asserts that a run names each denied version, the reason and the line.
 #[track_caller]
 fn says_why(run: &Run) {
-    for fact in ["CVE-2026-1", "trust.toml, line 10"].iter().chain(&DENIED) {
+    for fact in ["CVE-2026-1", "line 10 of the trust file"]
+        .iter()
+        .chain(&DENIED)
+    {
         run.tells(fact);
     }
     run.omits("another");

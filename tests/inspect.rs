@@ -18,7 +18,6 @@ mod evidence;
 
 const FINGERPRINT: &str = "9C78E446E95831CCD2C594C816122978F255039A";
 /// The fingerprint of the key of `testdata/release`.
-const USER_ID: &str = "Acme Provider Signing (test key) <security@acme.example>";
 const CHECKSUMS: &str = "15a8eb55243c696725e777cb6db53b2ee5a7215881bf11a9051ee83a977b7951";
 const ABOUT: &str = "registry.opentofu.org/acme/demo 1.0.0 (oci-layout:mirror)";
 
@@ -96,15 +95,12 @@ fn a_version_signed_by_an_unpinned_key_is_refused() {
     let other = Signer::stranger().fingerprint();
     scene.write("stranger.asc", Signer::stranger().public_armored());
     scene.write("trust.toml", pinning(&other));
-    for (pin, by) in [
-        ("--key stranger.asc", "<else@stranger.example> --key"),
-        ("--trust trust.toml", "trust.toml 3"),
-    ] {
+    for pin in ["--key stranger.asc", "--trust trust.toml"] {
         let run = inspect(&scene, pin).exits(3);
         let refused = format!("{HEAD}authentication  refused\n{PACKAGES}");
         assert_eq!(run.stdout, refused);
         run.says(&format!(
-            "error {ABOUT} SHA256SUMS.sig expected {other} {by} received {FINGERPRINT} {USER_ID}"
+            "error {ABOUT} SHA256SUMS.sig expected {other} received {FINGERPRINT}"
         ));
     }
     let run = inspect(&scene, "--key stranger.asc --format json").exits(3);

@@ -166,10 +166,12 @@ fn of_template(text: &str, include: &[ProviderPattern]) -> Option<String> {
             let known = "clients do not replace `{hostname}`, but `${hostname}`";
             Some(format!("{known}: write {hcl}"))
         }
-        Err(template::Error::Template { problems, .. }) => {
-            // Clients evaluate templates that tfoci refuses.
-            let mut theirs = problems.iter();
-            let problem = theirs.find(|one| !matches!(one, TemplateProblem::Refused { .. }))?;
+        // Clients evaluate templates that tfoci refuses.
+        Err(template::Error::Template {
+            problem: TemplateProblem::Refused { .. },
+            ..
+        }) => None,
+        Err(template::Error::Template { problem, .. }) => {
             Some(format!("the repository template is wrong: {problem}"))
         }
         Err(error) => Some(one_line(&error)),

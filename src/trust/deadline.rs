@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::Error;
+
 /// The longest verification of one release. An honest one takes milliseconds, and what is begun at the end takes some seconds at most.
 const LONGEST: Duration = Duration::from_secs(5);
 
@@ -16,10 +18,6 @@ pub struct Deadline {
     at: Instant,
     is_ended: Arc<AtomicBool>,
 }
-
-/// The deadline has passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Late;
 
 /// The deadline for one release that begins now.
 impl Default for Deadline {
@@ -42,9 +40,9 @@ impl Deadline {
         not(feature = "openpgp"),
         expect(dead_code, reason = "only OpenPGP verification takes long")
     )]
-    pub(super) fn check(&self) -> Result<(), Late> {
+    pub(super) fn check(&self) -> Result<(), Error> {
         match self.is_ended.load(Ordering::Relaxed) || Instant::now() > self.at {
-            true => Err(Late),
+            true => Err(Error::Costly),
             false => Ok(()),
         }
     }

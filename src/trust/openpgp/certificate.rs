@@ -15,7 +15,8 @@ use openpgp::{KeyHandle, Packet};
 
 use crate::authentication::Anchor;
 use crate::fingerprint::Fingerprint;
-use crate::trust::deadline::{Deadline, Late};
+use crate::trust::Error;
+use crate::trust::deadline::Deadline;
 
 use super::component::{count, is_revocation, may_grant_signing, signatures};
 use super::ring::{self, CertificateCopy, ComponentType};
@@ -55,7 +56,7 @@ impl Offered {
 
     /// Parses the certificate, which takes at most some seconds; `None` if it is not a certificate. With too many signatures of its owner, there is
     /// no time for it.
-    pub fn open(&self, deadline: &Deadline) -> Result<Option<Certificate>, Late> {
+    pub fn open(&self, deadline: &Deadline) -> Result<Option<Certificate>, Error> {
         deadline.check()?;
         let (mut primary, mut others) = (Vec::new(), Vec::new());
         let (mut found, mut own) = (Vec::new(), 0);
@@ -66,7 +67,7 @@ impl Offered {
             let signatures: Vec<_> = signatures(component, owner).take(MOST_OWN + 1).collect();
             own += signatures.iter().map(count).sum::<usize>();
             if own > MOST_OWN {
-                return Err(Late);
+                return Err(Error::Costly);
             }
             found.push((component, signatures));
         }

@@ -12,7 +12,7 @@ use openpgp::types::Curve;
 use crate::fingerprint::Fingerprint;
 use crate::release::KeyRing;
 use crate::trust::Error;
-use crate::trust::deadline::{Deadline, Late};
+use crate::trust::deadline::Deadline;
 use crate::trust::key_description::KeyDescription;
 use crate::trust::rule::Rule;
 
@@ -28,7 +28,7 @@ pub(in crate::trust) fn describe(
 ) -> Result<Vec<Vec<KeyDescription>>, Error> {
     let mut described = BTreeMap::new();
     for offered in certificates(rings)?.iter() {
-        let opened = offered.open(deadline).map_err(|Late| Error::Costly)?;
+        let opened = offered.open(deadline)?;
         described.extend(opened.map(|certificate| {
             let key = certificate.fingerprint.clone();
             (key, of(&certificate, now))

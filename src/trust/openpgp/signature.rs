@@ -11,7 +11,7 @@ use openpgp::{KeyHandle, Packet};
 use crate::authentication::{Anchor, Note};
 use crate::fingerprint::Fingerprint;
 use crate::release::Document;
-use crate::trust::deadline::{Deadline, Late};
+use crate::trust::deadline::Deadline;
 use crate::trust::{
     Error, SignatureError, SignatureErrorKind, ValidSignature, VerificationInput, limits,
 };
@@ -52,8 +52,7 @@ pub(in crate::trust) fn check(
     };
     let mut best: Option<SignatureError> = None;
     for (place, file) in question.signatures.iter().enumerate() {
-        let checked = trial.file(place, file);
-        let reason = match checked.map_err(|Late| Error::Costly)? {
+        let reason = match trial.file(place, file)? {
             Ok(good) => return Ok(Some(good)),
             Err(reason) => reason,
         };
@@ -82,8 +81,8 @@ pub(in crate::trust) fn check(
 /// The first good signature. If there is none, the reason of the attempt that got furthest.
 fn first_good(
     mut best: SignatureErrorKind,
-    attempts: impl Iterator<Item = Result<Judged, Late>>,
-) -> Result<Judged, Late> {
+    attempts: impl Iterator<Item = Result<Judged, Error>>,
+) -> Result<Judged, Error> {
     for judged in attempts {
         match judged? {
             Ok(good) => return Ok(Ok(good)),
@@ -119,7 +118,7 @@ struct Verification<'a> {
 
 impl Verification<'_> {
     /// Tries each packet of a file with each key.
-    fn file(&mut self, place: usize, file: &Document) -> Result<Judged, Late> {
+    fn file(&mut self, place: usize, file: &Document) -> Result<Judged, Error> {
         let packets = match read(&file.bytes) {
             Ok(packets) => packets,
             Err(reason) => return Ok(Err(reason)),
@@ -156,7 +155,7 @@ impl Verification<'_> {
     }
 
     /// Tries a signature with each certificate that it names.
-    fn signature(&mut self, signature: &Signature) -> Result<Judged, Late> {
+    fn signature(&mut self, signature: &Signature) -> Result<Judged, Error> {
         let mut issuers = signature.get_issuers();
         issuers.truncate(MOST_NAMES);
         let certificates = self.certificates;
@@ -180,7 +179,7 @@ impl Verification<'_> {
         signature: &Signature,
         issuers: &[KeyHandle],
         offered: &Offered,
-    ) -> Result<Judged, Late> {
+    ) -> Result<Judged, Error> {
         let own = &offered.fingerprint;
         if !self.opened.contains_key(own) {
             if self.opened.len() == MOST_CERTIFICATES {
@@ -244,7 +243,7 @@ impl Verification<'_> {
         signature: &Signature,
         certificate: &Certificate,
         key: &Candidate<'_>,
-    ) -> Result<Judged, Late> {
+    ) -> Result<Judged, Error> {
         self.deadline.check()?;
         let verified = verification::verify(self.question, signature, certificate, key);
         Ok(

@@ -63,7 +63,7 @@ fn a_copy_that_is_there_stays_and_has_to_be_of_its_key() {
     assert_eq!(kept, renewed);
 
     scene.write(&copy, Signer::stranger().public_armored());
-    let other = "error keys/[ACME].asc received [STRANGER] keys trust.toml 4";
+    let other = "error keys/[ACME].asc received [STRANGER] keys trust.toml 2";
     scene.demo(TRUST).says(2, other);
     std::fs::remove_file(scene.path("trust.toml")).unwrap();
     let unpinned = "error trust.toml [ORIGIN]/acme/demo [ACME] keys/[ACME].asc";
