@@ -7,7 +7,7 @@ use base64::Engine as _;
 use tempfile::TempDir;
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Anchor;
-use tfoci::credentials::{Credential, CredentialKind, Credentials, FoundIn, Locations};
+use tfoci::credentials::{Credential, CredentialKind, Credentials, Locations};
 use tfoci::event::Reporter;
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::http::{Http, Settings};
@@ -130,7 +130,7 @@ impl User {
     fn identity(mut self) -> Self {
         self.credential = Some(Credential {
             kind: CredentialKind::IdentityToken(IDENTITY.into()),
-            found_in: FoundIn::CommandLine,
+            ..Credential::typed("", IDENTITY.into())
         });
         self
     }
