@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use super::auth::AuthTried;
 use crate::address::Hostname;
