@@ -4,7 +4,7 @@ use std::thread;
 use super::pusher::{NAME, Pusher};
 use super::tags;
 use crate::support::registry::answer::Answer;
-use crate::support::registry::quirks::{Etags, GITLAB_OLD};
+use crate::support::registry::quirks::GITLAB_OLD;
 use crate::support::registry::{Fault, Personality, Registry, Seen, Setup, matching};
 
 const PLATFORMS: [&str; 2] = ["darwin_arm64", "linux_amd64"];
@@ -22,11 +22,10 @@ fn plain(pusher: &Pusher, more: &str) -> Registry {
     registry
 }
 
-/// A registry that uses `ETag` like this and has the first platform of the release.
-fn with_one_platform(etags: Etags) -> (Pusher, Registry) {
+/// A registry that has the first platform of the release.
+fn with_one_platform() -> (Pusher, Registry) {
     let pusher = Pusher::new(&PLATFORMS);
-    let setup = Setup::of(Personality::Plain);
-    let registry = setup.quirks(|quirks| quirks.etags = etags).start();
+    let registry = Registry::plain();
     pusher.push(&registry, ONE).succeeds();
     (pusher, registry)
 }
@@ -152,20 +151,18 @@ fn every_error_of_an_immutable_tag_is_understood() {
         (403, "DENIED", harbor),
         (400, "ImageTagAlreadyExistsException", amazon),
     ];
-    let meets = |(status, code, message): (u16, &str, &str), etags: Etags| {
-        let (pusher, registry) = with_one_platform(etags);
+    let meets = |(status, code, message): (u16, &str, &str)| {
+        let (pusher, registry) = with_one_platform();
         registry.always(moves, Fault::Answer(Answer::error(status, code, message)));
         let run = pusher.push(&registry, "").exits(1);
         let from = "  HOST/acme/demo:1.0.0\n  from http://HOST/v2/acme/demo/manifests/1.0.0\n";
         run.tells(format!("{from}  answered {status} ({code}: {message})\n"));
         run.tells("hint: ");
     };
-    // At the same time, since each mostly waits. Harbor sends ETags too, and a failed precondition has the same status.
+    // At the same time, since each mostly waits.
     thread::scope(|scope| {
         for answer in answers {
-            for etags in [Etags::Absent, Etags::Sent] {
-                scope.spawn(move || meets(answer, etags));
-            }
+            scope.spawn(move || meets(answer));
         }
     });
 }
@@ -190,19 +187,17 @@ fn a_tag_that_was_created_without_an_answer_is_kept() {
 
 #[test]
 fn a_tag_is_not_moved_again_after_a_lost_answer() {
-    let meets = |etags: Etags, fault: Fault| {
-        let (pusher, registry) = with_one_platform(etags);
+    let meets = |fault: Fault| {
+        let (pusher, registry) = with_one_platform();
         registry.forget();
         registry.fault(1, moves, fault);
         assert_eq!(pushed(&pusher, &registry, ""), ["updated", "signed"]);
-        assert_eq!(registry.count(moves), 1, "{etags:?}");
+        assert_eq!(registry.count(moves), 1);
     };
     // At the same time, since each mostly waits.
     thread::scope(|scope| {
-        for etags in [Etags::Absent, Etags::Sent, Etags::Compared] {
-            for fault in [Fault::LostAnswer, Fault::although_done(Answer::new(503))] {
-                scope.spawn(move || meets(etags, fault));
-            }
+        for fault in [Fault::LostAnswer, Fault::although_done(Answer::new(503))] {
+            scope.spawn(move || meets(fault));
         }
     });
 }
@@ -217,32 +212,6 @@ fn a_manifest_whose_answer_was_lost_is_sent_again() {
         assert_eq!(registry.count(by_digest()), PLATFORMS.len() + 1);
         assert_eq!(tags(&registry, NAME), ["1.0.0", "evidence-1.0.0"]);
     }
-}
-
-#[test]
-fn a_tag_moves_only_from_where_it_was_seen() {
-    for (etag, expected) in [("\"one\"", Some("\"one\"")), ("W/\"one\"", None)] {
-        let pusher = Pusher::new(&PLATFORMS);
-        let registry = plain(&pusher, ONE);
-        let heads = matching("HEAD", "/manifests/1.0.0");
-        registry.always(heads, Fault::with("etag", etag));
-        pusher.push(&registry, "").succeeds();
-        let moved = registry.seen().into_iter().find(moves).unwrap();
-        assert_eq!(moved.header("if-match"), expected);
-    }
-}
-
-/// A proxy that alters ETags would otherwise keep every tag from moving.
-#[test]
-fn a_registry_that_rejects_its_own_etag_is_written_without_if_match() {
-    let (pusher, registry) = with_one_platform(Etags::Compared);
-    registry.forget();
-    let altered = Fault::with("etag", "\"one-gzip\"");
-    registry.always(matching("HEAD", "/manifests/"), altered);
-    assert_eq!(pushed(&pusher, &registry, ""), ["updated", "signed"]);
-    let moved = registry.seen().into_iter().filter(moves);
-    let conditions = moved.map(|seen| seen.header("if-match").is_some());
-    assert_eq!(conditions.collect::<Vec<_>>(), [true, false]);
 }
 
 /// Clients resolve tags to SHA-256 digests, and so does tfoci.

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
 
 use super::pusher::{NAME, Pusher};
-use crate::support::registry::quirks::Etags;
-use crate::support::registry::{Fault, Personality, Registry, Seen, Setup, content};
+use crate::support::registry::{Fault, Registry, Seen, content};
 use crate::support::release::ReleaseFolder;
 use crate::support::scene::Run;
 use crate::support::server::answer::Answer;
@@ -28,10 +27,8 @@ fn moves_the_tag(seen: &Seen) -> bool {
 }
 
 /// Two writers each add a platform to a version. Neither moves the tag before both have read it.
-fn round(etags: Etags) {
-    let registry = Setup::of(Personality::Plain)
-        .quirks(|quirks| quirks.etags = etags)
-        .start();
+fn round() {
+    let registry = Registry::plain();
     let pusher = Pusher::new(&PLATFORMS);
     pusher.push(&registry, ONLY[0]).succeeds();
     registry.forget();
@@ -52,22 +49,13 @@ fn round(etags: Etags) {
 }
 
 /// Several rounds at the same time, since each mostly waits.
-fn rounds(etags: Etags) {
-    thread::scope(|scope| {
-        for _ in 0..ROUNDS {
-            scope.spawn(|| round(etags));
-        }
-    });
-}
-
 #[test]
 fn a_late_writer_finds_the_conflict_afterwards() {
-    rounds(Etags::Absent);
-}
-
-#[test]
-fn a_late_writer_learns_of_the_conflict_from_the_registry() {
-    rounds(Etags::Compared);
+    thread::scope(|scope| {
+        for _ in 0..ROUNDS {
+            scope.spawn(round);
+        }
+    });
 }
 
 /// A registry that other jobs keep busy may hold up their requests for a second.

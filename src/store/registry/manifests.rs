@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderName, IF_MATCH};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName};
 use reqwest::{Method, StatusCode};
 
 use super::answer;
@@ -27,20 +27,11 @@ const BOTH: &str =
 /// How often a manifest is sent again because the registry does not know a blob: at once, and after a quarter of a second.
 const UNKNOWN_BLOB_RETRIES: u32 = 2;
 
-/// The manifest that a tag refers to.
-pub(super) struct TagTarget {
-    pub(super) digest: Digest,
-    /// A strong `ETag`, for conditional requests.
-    pub(super) etag: Option<String>,
-}
-
 /// A request that writes a manifest.
 pub(super) struct ManifestPut<'a> {
     /// The digest of the manifest, or a tag.
     pub(super) reference: &'a str,
     pub(super) manifest: &'a RawManifest,
-    /// The `ETag` that the tag must have.
-    pub(super) if_match: Option<&'a str>,
     /// Whether the request may be repeated without finding out first whether it took effect.
     pub(super) is_repeatable: bool,
 }
@@ -87,29 +78,18 @@ impl Session {
         }))
     }
 
-    /// The digest that a tag refers to, see [`Session::tag_target`].
+    /// The digest of the manifest that a tag refers to, without reading it; `None` if there is no such tag.
     pub(in crate::store) async fn digest(&self, tag: &Tag) -> Result<Option<Digest>, Error> {
-        let target = self.tag_target(tag).await?;
-        Ok(target.map(|target| target.digest))
-    }
-
-    /// The manifest that a tag refers to, without reading it; `None` if there is no such tag.
-    pub(super) async fn tag_target(&self, tag: &Tag) -> Result<Option<TagTarget>, Error> {
         let answer = self.ask_manifest(Method::HEAD, tag.as_str(), BOTH).await?;
         let Some(answer) = answer else {
             return Ok(None);
         };
-        let digest = match named_digest(&answer) {
-            Some(digest) => Some(digest),
-            // The answer does not name the digest, so the manifest has to be read.
-            None => {
-                let read = self.manifest(At::Tag(tag)).await?;
-                read.map(|raw| raw.expected.digest)
-            }
-        };
-        // A weak `ETag` never matches in a conditional request (RFC 9110, 13.1.1).
-        let etag = answer.header(ETAG).filter(|etag| etag.starts_with('"'));
-        Ok(digest.map(|digest| TagTarget { digest, etag }))
+        if let Some(digest) = named_digest(&answer) {
+            return Ok(Some(digest));
+        }
+        // The answer does not name the digest, so the manifest has to be read.
+        let read = self.manifest(At::Tag(tag)).await?;
+        Ok(read.map(|raw| raw.expected.digest))
     }
 
     /// Writes a manifest by its digest.
@@ -117,7 +97,6 @@ impl Session {
         let put = ManifestPut {
             reference: &manifest.expected.digest.to_string(),
             manifest,
-            if_match: None,
             is_repeatable: true,
         };
         let rejected = self.put(&put).await?;
@@ -132,12 +111,9 @@ impl Session {
     ) -> Result<Option<(ManifestRejection, Error)>, Error> {
         let url = self.url(&format!("manifests/{}", put.reference))?;
         let request = || {
-            let mut request = Request::new(Method::PUT, url.clone(), &self.base)
+            let request = Request::new(Method::PUT, url.clone(), &self.base)
                 .header(CONTENT_TYPE, &put.manifest.media_type)
                 .payload(Payload::Bytes(put.manifest.bytes.clone()));
-            if let Some(etag) = put.if_match {
-                request = request.header(IF_MATCH, etag);
-            }
             match put.is_repeatable {
                 true => request,
                 false => request.unrepeated(),
@@ -246,8 +222,6 @@ pub(super) enum ManifestRejection {
     MediaType,
     /// The tag exists, and the registry does not allow to change it.
     Immutable,
-    /// The tag does not have the `ETag` that the request named.
-    Precondition,
     /// A transient failure, with how long the registry asks to wait: the request may or may not have taken effect.
     Unclear(Duration),
     /// It refers to a blob that the repository does not have.
@@ -274,7 +248,6 @@ impl ManifestRejection {
         };
         match status {
             400 | 403 | 405 | 409 | 412 if says(&immutable) => Self::Immutable,
-            412 => Self::Precondition,
             // A missing blob has the same status.
             400 | 404 | 422 if has(&["MANIFEST_BLOB_UNKNOWN", "BLOB_UNKNOWN"]) => Self::UnknownBlob,
             // Quay reports missing blobs under the code that other registries use for media types.
@@ -288,7 +261,7 @@ impl ManifestRejection {
 
 #[cfg(test)]
 mod tests {
-    use super::ManifestRejection::{Immutable, MediaType, Other, Precondition, UnknownBlob};
+    use super::ManifestRejection::{Immutable, MediaType, Other, UnknownBlob};
     use super::*;
 
     #[track_caller]
@@ -322,8 +295,7 @@ mod tests {
         assert_read(409, ["CONFLICT", harbor], Immutable);
         assert_read(412, ["PRECONDITION", harbor], Immutable);
         assert_read(400, ["UNKNOWN", nexus], Immutable);
-        assert_read(412, ["PRECONDITION", "the tag was moved"], Precondition);
-        assert_eq!(ManifestRejection::read(412, b""), Precondition);
+        assert_read(412, ["PRECONDITION", "the tag was moved"], Other);
     }
 
     #[test]

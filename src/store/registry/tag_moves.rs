@@ -5,9 +5,10 @@ use std::time::Duration;
 use futures_util::future;
 use tokio::time::Instant;
 
-use super::manifests::{ManifestPut, ManifestRejection, TagTarget};
+use super::manifests::{ManifestPut, ManifestRejection};
 use super::session::Session;
 use super::{Error, Move, Tagged};
+use crate::digest::Digest;
 use crate::http::Retry;
 
 /// How many times as long as this writer a concurrent one may take to move a tag. Of requests that take 10 to 30 ms, a few take half a second.
@@ -26,7 +27,7 @@ impl Session {
     ) -> Result<Tagged, Error> {
         let before = Instant::now();
         let count = self.cache().takes_evidence.map_or(1, |_| moves.len());
-        let looks = moves.iter().take(count).map(|one| self.tag_target(one.tag));
+        let looks = moves.iter().take(count).map(|one| self.digest(one.tag));
         let (seen, ()) = future::try_join(future::try_join_all(looks), below).await?;
         let mut seen = seen.into_iter();
         for wanted in moves {
@@ -34,7 +35,7 @@ impl Session {
                 return Ok(Tagged::Conflict);
             }
         }
-        // Most registries ignore `If-Match`, so a concurrent writer is noticed only now. It may have read the tag just before it moved, and takes
+        // Registries ignore `If-Match`, so a concurrent writer is noticed only now. It may have read the tag just before it moved, and takes
         // about as long to move it as this one did. Waiting for each version would make `mirror` of many small packages a third slower.
         if let Some(least) = look_again {
             let move_of_another = before.elapsed() * SLOWER;
@@ -44,8 +45,7 @@ impl Session {
         let is_new = moves.iter().all(|wanted| wanted.was.is_none());
         let unchecked = usize::from(is_new) * moves.len().saturating_sub(1);
         for Move { tag, to, .. } in moves.iter().skip(unchecked) {
-            let now = self.tag_target(tag).await?;
-            if now.is_none_or(|now| now.digest != to.expected.digest) {
+            if self.digest(tag).await? != Some(to.expected.digest) {
                 return Ok(Tagged::Conflict);
             }
         }
@@ -57,29 +57,25 @@ impl Session {
     async fn move_tag(
         &self,
         Move { tag, to, was }: &Move<'_>,
-        mut seen: Option<Option<TagTarget>>,
+        mut seen: Option<Option<Digest>>,
     ) -> Result<Tagged, Error> {
         let ours = to.expected.digest;
-        let mut uses_etag = true;
         let mut retry = Retry::default();
         loop {
-            let target = match seen.take() {
-                Some(target) => target,
-                None => self.tag_target(tag).await?,
+            let now = match seen.take() {
+                Some(now) => now,
+                None => self.digest(tag).await?,
             };
-            let now = target.as_ref().map(|target| &target.digest);
             // If the tag is to be moved to where it already was, the manifest is damaged and is written again.
-            if now == Some(&ours) && *was != Some(&ours) {
+            if now == Some(ours) && *was != Some(&ours) {
                 return Ok(Tagged::Moved);
             }
-            if now != *was {
+            if now.as_ref() != *was {
                 return Ok(Tagged::Conflict);
             }
-            let etag = target.and_then(|target| target.etag);
             let put = ManifestPut {
                 reference: tag.as_str(),
                 manifest: to,
-                if_match: etag.as_deref().filter(|_| uses_etag),
                 is_repeatable: false,
             };
             let Some((rejection, error)) = self.put(&put).await? else {
@@ -87,11 +83,6 @@ impl Session {
             };
             let retry_after = match rejection {
                 ManifestRejection::Unclear(retry_after) => retry_after,
-                // Either another writer moved the tag, or the registry does not compare with the `ETag` that it sent.
-                ManifestRejection::Precondition if put.if_match.is_some() => {
-                    uses_etag = false;
-                    continue;
-                }
                 // A proxy may have repeated the request: the registry then refuses the tag as immutable although the
                 // first request moved it.
                 ManifestRejection::Immutable if self.digest(tag).await? == Some(ours) => {

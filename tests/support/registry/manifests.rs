@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::answer::Answer;
 use super::content::{Manifest, Repository, digest_like, parts};
 use super::desk::Desk;
-use super::quirks::{Etags, Pages};
+use super::quirks::Pages;
 use super::seen::Seen;
 
 impl Desk {
@@ -32,14 +32,10 @@ impl Desk {
             let message = "OCI index found, but accept header does not support OCI indexes";
             return Answer::error(404, "MANIFEST_UNKNOWN", message);
         }
-        let answer = Answer::new(200)
+        Answer::new(200)
             .header("content-type", &manifest.media_type)
             .header("docker-content-digest", &digest)
-            .body(manifest.bytes.clone());
-        match self.quirks.etags {
-            Etags::Absent => answer,
-            Etags::Sent | Etags::Compared => answer.header("etag", &format!("\"{digest}\"")),
-        }
+            .body(manifest.bytes.clone())
     }
 
     pub(super) fn put_manifest(
@@ -59,14 +55,8 @@ impl Desk {
             return Answer::error(400, "DIGEST_INVALID", "the content has another digest");
         }
         let immutable = self.quirks.immutable;
-        let compares = self.quirks.etags == Etags::Compared;
         let repository = self.content.repository(name);
         let stands = repository.resolve(reference);
-        let etag = stands.as_ref().map(|digest| format!("\"{digest}\""));
-        let expected = seen.header("if-match").filter(|_| compares);
-        if expected.is_some() && expected != etag.as_deref() {
-            return Answer::new(412);
-        }
         if immutable && !by_digest && stands.is_some() {
             let message = format!(
                 "The image tag '{reference}' already exists in the '{name}' repository and cannot be overwritten because the repository is immutable."

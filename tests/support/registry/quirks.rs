@@ -93,25 +93,12 @@ pub enum Creation {
     Levels(usize),
 }
 
-/// How the registry uses `ETag`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Etags {
-    /// It sends none.
-    Absent,
-    /// It is sent with manifests.
-    Sent,
-    /// It is sent, and a PUT with another one in `If-Match` is refused.
-    Compared,
-}
-
 /// The quirks of a registry.
 #[derive(Clone, Debug)]
 pub struct Quirks {
     pub patches: Patches,
     /// The longest body of a PATCH in bytes; a longer one is refused with 416.
     pub largest_patch: Option<u64>,
-    /// How many bytes of a PATCH are stored. The answer states it, and the client must send the rest again.
-    pub taken_of_patch: Option<usize>,
     /// After how many bytes of a PUT the connection is cut.
     pub largest_put: Option<u64>,
     /// Whether `Content-Range` is checked.
@@ -137,7 +124,6 @@ pub struct Quirks {
     pub immutable: bool,
     /// Whether manifests can be deleted.
     pub deletes: bool,
-    pub etags: Etags,
     /// Whether a PUT of a manifest by digest is answered with its `Location`.
     pub manifest_location: bool,
     /// The status for a manifest whose parts are missing.
@@ -178,7 +164,6 @@ impl Quirks {
         Self {
             patches: Patches::AddUp,
             largest_patch: None,
-            taken_of_patch: None,
             largest_put: None,
             checks_ranges: true,
             smallest_chunk: None,
@@ -193,7 +178,6 @@ impl Quirks {
             unknown: "NAME_UNKNOWN",
             immutable: false,
             deletes: false,
-            etags: Etags::Absent,
             manifest_location: true,
             missing_part: 404,
             types: None,
@@ -211,7 +195,6 @@ impl Quirks {
     fn distribution() -> Self {
         Self {
             checks_ranges: false,
-            etags: Etags::Sent,
             keeps_partial: true,
             location: Location::Absolute,
             upload_state: true,
