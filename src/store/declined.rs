@@ -12,12 +12,9 @@ use crate::oci::{Part, Repository};
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum Declined {
-    /// Any other request.
+    /// Any other request. Another host may have refused it, to which a redirect or the `Location` of an upload led, and which gets no credentials.
     #[error("the request for the {0} failed")]
     Request(Requested),
-    /// A request in plain HTTP, since it speaks TLS.
-    #[error("the request for the {0} failed")]
-    PlainHttp(Requested),
     /// It does not accept the media types of a manifest.
     #[error("the registry does not accept the {0}")]
     MediaType(Part),
@@ -41,11 +38,6 @@ pub enum Declined {
         repository: Repository,
         tried: FoundIn,
     },
-    /// Another host refused the request: the target of a redirect, or the `Location` of an upload. tfoci sends it no credentials.
-    #[error(
-        "the registry leads to a host that refuses the request for the {0}\n  registry {1}\n  tried no credentials, since they are for the registry alone"
-    )]
-    Elsewhere(Requested, String),
 }
 
 /// Where a registry does not keep to its protocol.
@@ -53,12 +45,8 @@ pub enum Declined {
 pub enum Breach {
     /// The URL of the token server, so that tfoci sends it no credentials.
     Realm,
-    /// The form of the header that names the next page of a list.
+    /// The header that names the next page of a list: it has another form, or leads to another scheme, host or port.
     Link,
-    /// The next page of a list has another scheme, host or port.
-    ForeignLink,
-    /// The chunks of an upload must be longer than tfoci keeps in memory.
-    Chunks,
     /// Lists and uploads.
     Other,
 }
@@ -66,11 +54,11 @@ pub enum Breach {
 impl Declined {
     pub(super) fn category(&self, status: u16) -> Category {
         match (self, status) {
-            (Self::Permission { .. } | Self::Elsewhere(..), _) => Category::Unauthorized,
+            (Self::Permission { .. }, _) | (Self::Request(_), 401 | 403) => Category::Unauthorized,
             (Self::TagMove(..), _) => Category::Conflict,
             (Self::Repository(_), _) => Category::NotFound,
-            (Self::Request(_) | Self::PlainHttp(_), 404) => Category::NotFound,
-            (Self::Request(_) | Self::PlainHttp(_), 429 | 500..) => Category::Unreachable,
+            (Self::Request(_), 404) => Category::NotFound,
+            (Self::Request(_), 429 | 500..) => Category::Unreachable,
             _ => Category::Unsupported,
         }
     }
@@ -158,10 +146,9 @@ impl Declined {
                 ));
             }
             Self::Catalog => NO_LIST,
-            Self::Elsewhere(..) => {
-                "ask the registry's operator why that host refuses: no login helps"
+            Self::Request(_) if status == 400 && url.is_plain() => {
+                return Some(http::perhaps_tls(url));
             }
-            Self::PlainHttp(_) => return Some(http::perhaps_tls(url)),
             Self::Request(_) if status == 405 => {
                 "the registry takes no uploads: it may be a cache of another one"
             }

@@ -8,7 +8,7 @@ use url::Url;
 use super::headers;
 use crate::error::printable;
 use crate::http::Answer;
-use crate::store::{Breach, Declined, Error, Requested};
+use crate::store::{Breach, Declined, Error};
 
 /// What shows that a host is no registry, if it answers with something for people.
 pub(super) const PAGE: &str = "it answers with a web page";
@@ -69,14 +69,6 @@ pub(super) fn text(answer: &Answer) -> String {
     printable(&answer.hide(&items.collect::<Vec<_>>().join("; ")))
 }
 
-/// Turns an answer that is not a success into an error.
-pub(super) fn failure(what: Requested, answer: &Answer) -> Error {
-    match answer.status() == StatusCode::BAD_REQUEST && wants_tls(answer.body()) {
-        true => declined(Declined::PlainHttp(what), answer),
-        false => declined(Declined::Request(what), answer),
-    }
-}
-
 /// The error of a registry that does not do what it was asked for.
 pub(super) fn declined(declined: Declined, answer: &Answer) -> Error {
     Error::Declined {
@@ -131,12 +123,9 @@ pub(super) fn next_page(answer: &Answer) -> Result<Option<Url>, Error> {
     let next = headers::next_page(&links, answer.url());
     let origin = answer.url().origin().ascii_serialization();
     next.map(Some).map_err(|unusable| Error::Protocol {
-        breach: match unusable.is_foreign {
-            true => Breach::ForeignLink,
-            false => Breach::Link,
-        },
+        breach: Breach::Link,
         expected: format!("the next page in a `Link` with <URL> at {origin}"),
-        received: answer.shown_reference(&unusable.received).to_string(),
+        received: answer.shown_reference(&unusable).to_string(),
         url: answer.shown(),
     })
 }

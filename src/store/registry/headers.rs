@@ -25,15 +25,6 @@ pub struct UnusableRealm(
     pub Option<String>,
 );
 
-/// The next page of a list cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnusableLink {
-    /// The header or its URL, as it is written.
-    pub received: String,
-    /// Whether the URL has another scheme, host or port. Otherwise the header does not begin with `<URL>`, or the URL names a user.
-    pub is_foreign: bool,
-}
-
 /// The scheme in the `WWW-Authenticate` headers of the registry at `base`; `Bearer` if there is a choice. `None` if the headers
 /// name no known scheme.
 ///
@@ -89,13 +80,9 @@ fn names_user(url: &Url) -> bool {
 /// ([clients: tag lists](crate::clients#tag-lists)).
 ///
 /// # Errors
-/// No page can be read from there.
-pub fn next_page(links: &str, page: &Url) -> Result<Url, UnusableLink> {
-    let unusable = |received: &str, is_foreign| UnusableLink {
-        received: received.to_owned(),
-        is_foreign,
-    };
-    let malformed = || unusable(links, false);
+/// The header or its URL, as it is written: it does not begin with `<URL>`, or the URL names a user or another scheme, host or port.
+pub fn next_page(links: &str, page: &Url) -> Result<Url, String> {
+    let malformed = || links.to_owned();
     let text = links.strip_prefix('<').ok_or_else(malformed)?;
     let mut each = text.split('<').map(|link| link.split_once('>'));
     let first = each.next().flatten().ok_or_else(malformed)?;
@@ -105,10 +92,7 @@ pub fn next_page(links: &str, page: &Url) -> Result<Url, UnusableLink> {
     };
     let next = std::iter::once(first).chain(each.flatten()).find(is_next);
     let (target, _) = next.unwrap_or(first);
-    let next = page.join(target).ok().filter(|next| !names_user(next));
-    let next = next.ok_or_else(malformed)?;
-    match next.origin() == page.origin() {
-        true => Ok(next),
-        false => Err(unusable(target, true)),
-    }
+    let is_usable = |next: &Url| !names_user(next) && next.origin() == page.origin();
+    let next = page.join(target).ok().filter(is_usable);
+    next.ok_or_else(|| target.to_owned())
 }

@@ -25,7 +25,6 @@ mod upload;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::Semaphore;
 use url::Url;
 
 use super::{At, Error, Move, Tagged};
@@ -53,8 +52,6 @@ pub struct Registry {
     hosts: Arc<Mutex<HashMap<String, Arc<Host>>>>,
     /// Sessions, the oldest first.
     sessions: Arc<tokio::sync::Mutex<VecDeque<Arc<Session>>>>,
-    /// Limits uploads in chunks that are so long that several would take too much memory.
-    long_chunks: Arc<Semaphore>,
 }
 
 impl Registry {
@@ -66,7 +63,6 @@ impl Registry {
             renews: false,
             hosts: Arc::default(),
             sessions: Arc::default(),
-            long_chunks: Arc::new(Semaphore::new(1)),
         }
     }
 
@@ -142,7 +138,6 @@ impl Registry {
             renewal: None,
             tokens: tokio::sync::Mutex::default(),
             host: Arc::default(),
-            long_chunks: Arc::clone(&self.long_chunks),
         }
     }
 

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use reqwest::{Method, StatusCode};
-use tokio::sync::Semaphore;
 use url::Url;
 
 use super::cache::{RegistryCache, SingleFlight};
@@ -46,7 +45,6 @@ pub(in crate::store) struct Session {
     pub(super) renewal: Option<Credentials>,
     pub(super) tokens: tokio::sync::Mutex<HashMap<Scope, Token>>,
     pub(super) host: Arc<Host>,
-    pub(super) long_chunks: Arc<Semaphore>,
 }
 
 impl Registry {
@@ -272,11 +270,8 @@ impl Session {
 
     /// The error for an answer of the registry that is not a success, or of another host that it redirected to.
     pub(super) fn refusal(&self, what: Requested, answer: &Answer) -> Error {
-        if !answer::is_refusal(answer) {
-            return answer::failure(what, answer);
-        }
-        if !self.is_own(answer.url()) {
-            return answer::declined(Declined::Elsewhere(what, self.host()), answer);
+        if !answer::is_refusal(answer) || !self.is_own(answer.url()) {
+            return answer::declined(Declined::Request(what), answer);
         }
         let is_forbidden = answer.status() == StatusCode::FORBIDDEN && what.is_in_repository();
         match self.credential().filter(|_| is_forbidden) {

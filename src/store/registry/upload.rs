@@ -1,9 +1,9 @@
 //! Uploads: how they begin, the upload of a blob in one request, and the choice between that and [chunks](super::chunked_upload).
 //!
 //! An upload is one POST and one PUT of known length. Some registries abort a long PUT, and some proxies in front of registries
-//! refuse it. The blob is then uploaded in chunks: from the start if the registry is known to need them, and never if it is known to corrupt them.
+//! refuse it. The blob is then uploaded in chunks: from the start if the registry is known to need them, and never if it is known to corrupt them. A
+//! registry that refuses both is an error.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -58,14 +58,14 @@ pub(super) struct UploadSession {
     /// The scope of tokens for this upload.
     pub(super) scope: Scope,
     /// The least length of all chunks but the last, if the registry names one.
-    pub(super) chunk_min_length: Option<u64>,
+    pub(super) chunk_min_length: Option<usize>,
 }
 
 /// The error of an attempt to upload a blob, which decides the next attempt.
 pub(super) enum UploadError<F> {
     /// Another attempt would fail, too.
     Fatal(PutError<F>),
-    /// Another attempt in the same mode may succeed, after as long as the registry asks to wait.
+    /// Another attempt may succeed, after as long as the registry asks to wait.
     Retry(Duration, Error),
     /// The same, but the upload broke off in the middle of the bytes.
     Cut(Duration, Error),
@@ -82,41 +82,46 @@ impl<F, E: Into<PutError<F>>> From<E> for UploadError<F> {
 impl<B: BlobSource> Upload<'_, B> {
     /// Uploads the blob, with retries and in another mode where the registry refuses one.
     pub(super) async fn run(&self) -> Result<Transfer, PutError<B::Failure>> {
-        let learnt = self.session.cache().chunk;
         let size = self.expected.size;
         let http = &self.session.http;
         let _permit = http.upload_permit(&self.session.base, size).await;
         let url = self.session.url("blobs/uploads/")?;
         let (host, _) = self.session.repository.host_and_name();
         let support = KnownRegistry::of(host).upload_support();
-        let mut strategy = UploadStrategy::new(support, learnt, size);
-        let mut retry = Retry::new(RETRIES);
+        // The length of chunks; `None` for one request.
+        let mut chunk = match support {
+            UploadSupport::Whole => None,
+            UploadSupport::Chunks(length) => Some(length),
+            UploadSupport::Any => self.session.cache().chunk,
+        };
+        chunk = chunk.filter(|length| size > *length as u64);
+        let mut may_switch = support != UploadSupport::Whole && size > SMALLEST as u64;
+        let (mut retry, mut cuts) = (Retry::new(RETRIES), 0);
         loop {
             let Some(opened) = self.begin().await? else {
                 return Ok(Transfer::Mounted);
             };
-            let put = match strategy.mode() {
-                Some(UploadMode::Chunks(length)) => self.put_chunks(opened, length).await,
-                _ => self.put(opened).await,
+            let put = match chunk {
+                Some(length) => self.put_chunks(opened, length).await,
+                None => self.put(opened).await,
             };
-            let is_cut = matches!(put, Err(UploadError::Cut(..)));
+            cuts += u32::from(matches!(put, Err(UploadError::Cut(..))));
             match put {
                 Ok(put) => return Ok(put),
                 Err(UploadError::Fatal(error)) => return Err(error),
-                Err(UploadError::ModeRefused(error)) => {
-                    strategy.exclude_mode();
-                    if strategy.mode().is_none() {
-                        return Err(error.into());
-                    }
+                Err(UploadError::ModeRefused(error)) if !may_switch => return Err(error.into()),
+                Err(UploadError::ModeRefused(_)) => {
+                    may_switch = false;
+                    chunk = chunk.is_none().then_some(CHUNK);
                 }
-                Err(
-                    UploadError::Retry(retry_after, error) | UploadError::Cut(retry_after, error),
-                ) => {
-                    let failure = error.transient(retry_after);
+                Err(UploadError::Retry(after, error) | UploadError::Cut(after, error)) => {
+                    let failure = error.transient(after);
                     if !retry.wait(http, url.clone(), failure).await {
                         return Err(error.into());
                     }
-                    strategy.retry(is_cut);
+                    if cuts >= CUTS && may_switch {
+                        chunk = chunk.or(Some(CHUNK));
+                    }
                 }
             }
         }
@@ -298,117 +303,4 @@ pub(super) fn with_digest(mut location: Url, digest: &Digest) -> Url {
         .query_pairs_mut()
         .append_pair("digest", &digest.to_string());
     location
-}
-
-/// How the bytes of a blob are uploaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum UploadMode {
-    /// In one request.
-    Whole,
-    /// In chunks of this many bytes.
-    Chunks(usize),
-}
-
-/// Chooses the mode of each attempt to upload one blob.
-struct UploadStrategy {
-    /// The mode of the next attempt, and the other one, unless it is excluded.
-    modes: VecDeque<UploadMode>,
-    cuts: u32,
-}
-
-impl UploadStrategy {
-    /// The strategy for a blob of `size` bytes. `learnt` is the length of chunks that worked earlier in this run.
-    fn new(support: UploadSupport, learnt: Option<usize>, size: u64) -> Self {
-        let half = usize::try_from(size.div_ceil(2)).unwrap_or(CHUNK);
-        let chunks = UploadMode::Chunks(half.min(CHUNK));
-        let is_longer = |length: usize| size > length as u64;
-        let modes: &[UploadMode] = match (support, learnt) {
-            (UploadSupport::Whole, _) => &[UploadMode::Whole],
-            (UploadSupport::Chunks(length), _) | (UploadSupport::Any, Some(length))
-                if is_longer(length) =>
-            {
-                &[UploadMode::Chunks(length), UploadMode::Whole]
-            }
-            _ if is_longer(SMALLEST) => &[UploadMode::Whole, chunks],
-            _ => &[UploadMode::Whole],
-        };
-        Self {
-            modes: modes.iter().copied().collect(),
-            cuts: 0,
-        }
-    }
-
-    /// The mode of the next attempt; `None` if the registry has refused all.
-    fn mode(&self) -> Option<UploadMode> {
-        self.modes.front().copied()
-    }
-
-    /// Notes that an attempt failed and is repeated. `is_cut` says whether it broke off in the middle of the bytes.
-    fn retry(&mut self, is_cut: bool) {
-        self.cuts += u32::from(is_cut);
-        if self.mode() == Some(UploadMode::Whole) && self.cuts >= CUTS {
-            // If the registry refuses chunks, the remaining attempts use one request again.
-            self.modes.rotate_left(1);
-        }
-    }
-
-    /// Excludes the current mode, which the registry refused.
-    fn exclude_mode(&mut self) {
-        self.modes.pop_front();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MIB: u64 = 1 << 20;
-
-    /// The modes of all attempts. Each attempt ends with an event: `c`, the connection broke and the attempt is repeated; `a`, it failed for
-    /// another reason and is repeated; `r`, the registry refused the mode.
-    fn modes(mut strategy: UploadStrategy, events: &str) -> Vec<UploadMode> {
-        let mut modes: Vec<_> = strategy.mode().into_iter().collect();
-        for event in events.chars() {
-            match event {
-                'r' => strategy.exclude_mode(),
-                event => strategy.retry(event == 'c'),
-            }
-            modes.extend(strategy.mode());
-        }
-        modes
-    }
-
-    const WHOLE: UploadMode = UploadMode::Whole;
-    const HALVES: UploadMode = UploadMode::Chunks(1 << 20);
-
-    #[test]
-    fn chunks_come_after_two_cuts_or_one_refusal() {
-        let any = || UploadStrategy::new(UploadSupport::Any, None, 2 * MIB);
-        assert_eq!(modes(any(), "aaac"), [WHOLE; 5]);
-        assert_eq!(modes(any(), "ccc"), [WHOLE, WHOLE, HALVES, HALVES]);
-        // If the registry refuses both modes, the upload ends; if one was only cut, it is tried again.
-        assert_eq!(modes(any(), "rr"), [WHOLE, HALVES]);
-        assert_eq!(modes(any(), "ccrcr"), [WHOLE, WHOLE, HALVES, WHOLE, WHOLE]);
-        let large = UploadStrategy::new(UploadSupport::Any, None, 100 * MIB);
-        assert_eq!(modes(large, "r"), [WHOLE, UploadMode::Chunks(4 << 20)]);
-    }
-
-    #[test]
-    fn known_and_learnt_support_decides() {
-        let known = UploadStrategy::new(UploadSupport::Chunks(3), None, 2 * MIB);
-        let three = UploadMode::Chunks(3);
-        assert_eq!(modes(known, "ccr"), [three, three, three, WHOLE]);
-        let learnt = UploadStrategy::new(UploadSupport::Any, Some(5), 2 * MIB);
-        assert_eq!(modes(learnt, "r"), [UploadMode::Chunks(5), WHOLE]);
-        let never = UploadStrategy::new(UploadSupport::Whole, Some(5), 2 * MIB);
-        assert_eq!(modes(never, "cccr"), [WHOLE; 4]);
-    }
-
-    #[test]
-    fn a_blob_of_one_chunk_is_uploaded_whole() {
-        let fits = UploadStrategy::new(UploadSupport::Chunks(4 << 20), None, 4 * MIB);
-        assert_eq!(fits.mode(), Some(WHOLE));
-        let tiny = UploadStrategy::new(UploadSupport::Any, None, SMALLEST as u64);
-        assert_eq!(modes(tiny, "ccr"), [WHOLE; 3]);
-    }
 }
