@@ -25,7 +25,6 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf as _, Bytes};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use reqwest::StatusCode;
-use reqwest::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 
 use crate::digest::{Digest, Hasher};
 use crate::disk;
@@ -59,8 +58,6 @@ pub type Opened<F> = Result<Body<F>, ReadError<F>>;
 pub struct BlobInfo<'a> {
     /// The digest and size that the bytes must have.
     pub expected: Expected,
-    /// Whether a read may end early because a connection was lost.
-    pub may_end_early: bool,
     /// Whether it is a package that was not opened before. Its frame is then checked during the transfer.
     pub is_unopened: bool,
     /// Whether its bytes have to be verified even if the destination already has them.
@@ -74,7 +71,6 @@ impl BlobInfo<'_> {
     pub fn of(expected: Expected) -> Self {
         Self {
             expected,
-            may_end_early: false,
             is_unopened: false,
             is_unverified: false,
             location: None,
@@ -94,8 +90,6 @@ pub enum BlobLocation<'a> {
 /// A stream of bytes.
 pub struct Body<F> {
     chunks: Pin<Box<dyn Stream<Item = Result<Bytes, ReadError<F>>> + Send>>,
-    /// Whether the source says so if it has no more bytes. Otherwise a lost connection may look like the end.
-    is_whole: bool,
     /// The bytes to leave out before the first one.
     skip: u64,
     watch: Option<Watch<F>>,
@@ -109,7 +103,6 @@ impl<F> Body<F> {
     pub fn new(stream: impl Stream<Item = Result<Bytes, ReadError<F>>> + Send + 'static) -> Self {
         Self {
             chunks: Box::pin(stream),
-            is_whole: false,
             skip: 0,
             watch: None,
         }
@@ -298,7 +291,7 @@ pub async fn document<F>(mut body: Body<F>, expected: Expected) -> Result<Vec<u8
 }
 
 /// The body of a response to a request for the bytes from an offset on. If the server ignored the range, the bytes before the offset are
-/// skipped. If the `size` of the blob is known, a response with `Content-Length` or `Transfer-Encoding` must not end before it.
+/// skipped. If the `size` of the blob is known, the response must not announce another one.
 ///
 /// # Errors
 /// The response announces another length than `size`.
@@ -317,12 +310,7 @@ pub fn received<F: 'static>(mut answer: Answer, from: u64, size: Option<u64>) ->
         }
         _ => {}
     }
-    // Without these headers, a lost connection looks like the end of the body.
-    let mut framing = [CONTENT_LENGTH, TRANSFER_ENCODING].into_iter();
-    let is_framed = framing.any(|name| answer.header(name).is_some());
-    let is_whole = size.is_some() && is_framed;
     Ok(Body {
-        is_whole,
         skip: if is_part { 0 } else { from },
         ..Body::new(answer.chunks().map_err(ReadError::from))
     })

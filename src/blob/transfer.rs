@@ -25,7 +25,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 #[cfg(test)]
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 
-/// Opens a blob, verifies it during the transfer, and resumes if the connection is lost or the body ends too early.
+/// Opens a blob, verifies it during the transfer, and resumes if the connection is lost.
 ///
 /// # Errors
 /// The blob cannot be opened. An empty blob is verified here, and fails if the source has any bytes.
@@ -33,13 +33,11 @@ pub async fn proven<B: BlobSource>(blob: &B) -> Opened<B::Failure> {
     let BlobInfo {
         expected,
         is_unopened,
-        may_end_early,
         ..
     } = blob.info();
     let frame = is_unopened.then(|| Skeleton::new(expected.size));
     let transfer = Transfer {
         blob: blob.clone(),
-        may_end_early,
         body: blob.open(0).await?,
         proof: HoldBack::new(expected, frame),
         opened_at: 0,
@@ -86,7 +84,6 @@ pub(crate) async fn verify<B: BlobSource>(blob: &B) -> Result<(), ReadError<B::F
 
 struct Transfer<B: BlobSource> {
     blob: B,
-    may_end_early: bool,
     body: Body<B::Failure>,
     proof: HoldBack,
     /// The offset at which the blob was last opened.
@@ -111,15 +108,13 @@ impl<B: BlobSource> Transfer<B> {
                 Some(Ok(chunk)) => return Some(Ok(chunk)),
                 Some(Err(error)) if !error.is_transient() => return Some(Err(error)),
                 // All bytes have arrived, so an error at the end does not matter.
-                _ if passed >= self.proof.expected.size => return None,
-                Some(Err(error)) => Some(error),
-                None => None,
-            };
-            let is_final = cut.is_none() && (self.body.is_whole || !self.may_end_early);
-            let is_enough = self.failures >= MOST_FAILURES || self.resumptions >= MOST_RESUMPTIONS;
-            if is_enough || is_final {
+                Some(Err(_)) if passed >= self.proof.expected.size => return None,
+                Some(Err(error)) => error,
                 // A body that is too short fails the check of size and digest.
-                return cut.map(Err);
+                None => return None,
+            };
+            if self.failures >= MOST_FAILURES || self.resumptions >= MOST_RESUMPTIONS {
+                return Some(Err(cut));
             }
             tokio::time::sleep(FIRST_PAUSE * (1 << self.failures)).await;
             self.failures += 1;

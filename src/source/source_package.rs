@@ -60,14 +60,8 @@ impl BlobSource for SourcePackage {
     type Failure = Error;
 
     fn info(&self) -> BlobInfo<'_> {
-        let (may_end_early, is_unopened) = match self.bytes {
-            PackageBytes::Remote(_) => (true, true),
-            PackageBytes::TempFile { .. } => (false, true),
-            PackageBytes::File(_) => (false, false),
-        };
         BlobInfo {
-            may_end_early,
-            is_unopened,
+            is_unopened: !matches!(self.bytes, PackageBytes::File(_)),
             ..BlobInfo::of(self.expected)
         }
     }

@@ -30,10 +30,7 @@ impl BlobSource for Faltering {
     type Failure = Infallible;
 
     fn info(&self) -> BlobInfo<'_> {
-        BlobInfo {
-            may_end_early: true,
-            ..BlobInfo::of(Expected::of(&self.bytes))
-        }
+        BlobInfo::of(Expected::of(&self.bytes))
     }
 
     async fn open(&self, from: u64) -> Opened<Infallible> {

@@ -117,7 +117,6 @@ impl BlobSource for RegistryBlob {
 
     fn info(&self) -> BlobInfo<'_> {
         BlobInfo {
-            may_end_early: true,
             location: Some(BlobLocation::InRegistry(&self.repository)),
             ..BlobInfo::of(self.expected)
         }
