@@ -78,11 +78,11 @@ pub(super) fn of_store(otherwise: Code) -> impl FnOnce(store::Error) -> Box<Find
             store::Error::NoRegistry { .. }
             | store::Error::Document { .. }
             | store::Error::Declined {
-                declined: Declined::Request(_) | Declined::PlainHttp(_),
+                declined: Declined::Request(_),
                 ..
             } => Code::UnexpectedAnswer,
             store::Error::Protocol {
-                breach: Breach::Link | Breach::ForeignLink,
+                breach: Breach::Link,
                 ..
             } => Code::ListLeavesRegistry,
             _ => otherwise,

@@ -10,15 +10,14 @@ use serde::de::Error as _;
 use serde_json::value::RawValue;
 
 use super::annotations;
-use super::{DescriptorError, Part, Refusal};
-use crate::digest::Digest;
+use super::{Part, Refusal};
 use crate::json::{self, Object};
 use crate::platform::Platform;
 use crate::release::{Expected, LARGEST_BLOB};
 
 /// A reference to a blob or manifest: media type, digest, size, and attributes in an index.
 ///
-/// Parsing keeps invalid values, because clients ignore them in entries that they do not select. [`Descriptor::expected`] checks them.
+/// Parsing keeps invalid values, because clients ignore them in entries that they do not select. [`Descriptor::expected_of`] checks them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
@@ -53,20 +52,6 @@ impl Descriptor {
         }
     }
 
-    /// The digest and size that the bytes must have.
-    ///
-    /// # Errors
-    /// The digest is malformed or its algorithm is unknown, or the size is negative or more than [`LARGEST_BLOB`].
-    pub fn expected(&self) -> Result<Expected, DescriptorError> {
-        let digest: Digest = self.digest.parse()?;
-        let size =
-            u64::try_from(self.size).map_err(|_| DescriptorError::Size { size: self.size })?;
-        if size > LARGEST_BLOB {
-            return Err(DescriptorError::Large { size });
-        }
-        Ok(Expected { digest, size })
-    }
-
     /// Whether the media type is that of a manifest that may refer to others.
     pub fn may_refer_to_others(&self) -> bool {
         let media_type = &self.media_type;
@@ -74,15 +59,22 @@ impl Descriptor {
             && (media_type.contains("manifest") || media_type.contains("index"))
     }
 
-    /// Like [`Descriptor::expected`], with an error that names the part of the artifact.
+    /// The digest and size that the bytes of this part of an artifact must have.
     ///
     /// # Errors
-    /// The digest or size is invalid.
+    /// The digest is malformed or its algorithm is unknown, or the size is negative or more than [`LARGEST_BLOB`].
     pub fn expected_of(&self, what: Part) -> Result<Expected, Refusal> {
-        self.expected().map_err(|source| Refusal::Descriptor {
-            what: what.pointer(),
-            source,
-        })
+        let what = what.pointer();
+        let Ok(digest) = self.digest.parse() else {
+            let expected = "64 lower-case hex digits after `sha256:`";
+            return Err(Refusal::wrong(what, "digest", expected, &self.digest));
+        };
+        let size = u64::try_from(self.size).ok();
+        let Some(size) = size.filter(|size| *size <= LARGEST_BLOB) else {
+            let expected = format!("0 to {LARGEST_BLOB} bytes");
+            return Err(Refusal::wrong(what, "size", expected, self.size));
+        };
+        Ok(Expected { digest, size })
     }
 }
 
@@ -232,10 +224,7 @@ mod tests {
                 .unwrap()
                 .is(&"linux_arm".parse().unwrap())
         );
-        assert!(matches!(
-            descriptor.expected(),
-            Err(DescriptorError::Digest(_))
-        ));
+        assert!(descriptor.expected_of(Part::Blob).is_err());
     }
 
     #[test]

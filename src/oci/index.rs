@@ -72,16 +72,13 @@ impl Index {
     /// Checks that the index has no more platforms than tfoci reads.
     ///
     /// # Errors
-    /// [`Refusal::TooMany`].
+    /// It has more.
     pub fn check_count(&self) -> Result<(), Refusal> {
         if self.providers().count() <= MOST_PLATFORMS {
             return Ok(());
         }
-        Err(Refusal::TooMany {
-            what: Part::Index,
-            of: "platforms",
-            counted: json::Error::too_many("platforms", MOST_PLATFORMS),
-        })
+        let too_many = json::Error::too_many("platforms", MOST_PLATFORMS);
+        Err(Refusal::unread(Part::Index, too_many))
     }
 
     /// Whether the annotations show that tfoci wrote some of the entries.
@@ -261,7 +258,6 @@ impl Serialize for Index {
 fn target(entry: &ListedDescriptor) -> Result<&DescriptorPlatform, Refusal> {
     let Descriptor {
         media_type,
-        digest,
         platform,
         ..
     } = &entry.descriptor;
@@ -273,8 +269,7 @@ fn target(entry: &ListedDescriptor) -> Result<&DescriptorPlatform, Refusal> {
             media_type,
         ));
     }
-    let digest = digest.clone();
-    let without = || Refusal::EntryWithoutPlatform { digest };
+    let without = || Refusal::wrong(Part::Entry, "platform", "one", "");
     platform.as_ref().ok_or_else(without)
 }
 
@@ -351,13 +346,10 @@ mod tests {
             .collect();
         let mut platforms: Vec<&str> = platforms.iter().map(String::as_str).collect();
         let too_many = fresh(&platforms);
-        assert!(matches!(
-            too_many.check_count(),
-            Err(Refusal::TooMany { .. })
-        ));
+        assert!(matches!(too_many.check_count(), Err(Refusal::Json { .. })));
         assert!(matches!(
             Index::read(&too_many.write().unwrap()),
-            Err(Refusal::TooMany { .. })
+            Err(Refusal::Json { .. })
         ));
         platforms.pop();
         fresh(&platforms).check_count().unwrap();

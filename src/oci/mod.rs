@@ -77,7 +77,7 @@ pub use manifest::Layer;
 pub use part::Part;
 pub use reference::{Repository, Tag};
 pub use referrers::Referrers;
-pub use refusal::{DescriptorError, Refusal};
+pub use refusal::Refusal;
 pub use tags::{TagNames, Tags};
 
 use bytes::Bytes;

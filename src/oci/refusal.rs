@@ -1,11 +1,10 @@
 //! The reasons why clients refuse an artifact.
 
 use super::{PROVIDER_TARGET, Part};
-use crate::digest;
 use crate::error::{Category, Hint, MANY, listed, printable};
-use crate::json::{self, Fault};
+use crate::json;
 use crate::platform::Platform;
-use crate::release::{LARGEST_BLOB, ProtocolError};
+use crate::release::ProtocolError;
 
 /// The reason why clients do not install the artifact of a tag ([clients: OCI artifacts](crate::clients#oci-artifacts)).
 #[derive(Debug, thiserror::Error)]
@@ -27,28 +26,10 @@ pub enum Refusal {
     /// The document exceeds the limit for its kind.
     #[error("the {what} is too large\n  expected at most {limit} bytes\n  received {size} bytes")]
     TooLarge { what: Part, limit: u64, size: u64 },
-    /// The manifest does not parse as JSON of the expected structure.
+    /// The manifest does not parse as JSON of the expected structure, or has too many entries, or an object has a duplicate member. Go decodes the
+    /// second into the first, and other parsers use one of the two.
     #[error("the {what} is not valid JSON of its kind")]
     Json { what: Part, source: json::Error },
-    /// An object has a duplicate member. Go decodes the second into the first, and other parsers use one of the two.
-    #[error("the {what} repeats a member\n{}", .repeated.facts(&.what.to_string()))]
-    Repeated {
-        what: Part,
-        /// The duplicate member.
-        repeated: json::Error,
-    },
-    /// The manifest has too many entries.
-    #[error("the {what} has too many {of}\n{}", .counted.facts(&.what.to_string()))]
-    TooMany {
-        what: Part,
-        /// What it has too many of.
-        of: &'static str,
-        /// The list and its limit.
-        counted: json::Error,
-    },
-    /// A provider entry without `platform` makes the version unusable on every platform.
-    #[error("an entry of the index has no platform\n  entry {}", printable(.digest))]
-    EntryWithoutPlatform { digest: String },
     /// Two entries for the same platform, even if they have the same digest.
     #[error("the platform {platform} has several entries\n  received {}\n  and {}", printable(.first), printable(.second))]
     Ambiguous {
@@ -66,23 +47,6 @@ pub enum Refusal {
     },
     #[error("the index has no entry of a provider\n  expected artifactType {PROVIDER_TARGET}\n  received {}", .received.as_deref().map_or_else(|| "none, as in a container image".to_owned(), printable))]
     NoProviders { received: Option<String> },
-    /// A descriptor with an invalid digest or size.
-    #[error("the {what} describes nothing that can be fetched")]
-    Descriptor { what: Part, source: DescriptorError },
-}
-
-/// A descriptor with an invalid digest or size.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of a variant names its fields")]
-pub enum DescriptorError {
-    /// The digest is invalid.
-    #[error(transparent)]
-    Digest(#[from] digest::Error),
-    #[error("the size {size} is negative")]
-    Size { size: i64 },
-    /// Nothing is so large.
-    #[error("the size {size} is larger than {LARGEST_BLOB}, the most that is read")]
-    Large { size: u64 },
 }
 
 fn lead(what: Part, member: &str) -> String {
@@ -125,27 +89,13 @@ impl Refusal {
 
     /// The refusal of a part that cannot be read as JSON, or repeats a member.
     pub fn unread(what: Part, source: json::Error) -> Self {
-        match source.fault {
-            Fault::Repeated { .. } => Self::Repeated {
-                what,
-                repeated: source,
-            },
-            // Documents of this depth are none of our kind, like others that do not parse.
-            Fault::Malformed(_) | Fault::TooMany { what: "levels", .. } => {
-                Self::Json { what, source }
-            }
-            Fault::TooMany { what: of, .. } => Self::TooMany {
-                what,
-                of,
-                counted: source,
-            },
-        }
+        Self::Json { what, source }
     }
 
     /// The category: an absent platform is not found, a duplicate member is untrusted, everything else is malformed.
     pub fn category(&self) -> Category {
         match self {
-            Self::Repeated { .. } => Category::Untrusted,
+            Self::Json { source, .. } => source.category(),
             Self::NoPlatform { .. } => Category::NotFound,
             _ => Category::Malformed,
         }
@@ -165,7 +115,7 @@ impl Hint for Refusal {
             } if received.is_empty() => {
                 "another tool may have left it out: copy the version with `tfoci copy`"
             }
-            Self::Repeated { .. } => {
+            Self::Json { source, .. } if source.category() == Category::Untrusted => {
                 "find out who wrote it before you replace it: two readers see two packages in it"
             }
             _ => return None,

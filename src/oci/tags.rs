@@ -19,13 +19,8 @@ pub const MOST_TAGS: usize = 20_000;
 
 /// Whether an `oci-layout` file with this content marks a supported layout.
 pub fn is_layout(marker: &[u8]) -> bool {
-    layout_version(marker).is_some_and(|version| version == "1.0.0")
-}
-
-/// The version of the layout that an `oci-layout` file with this content names.
-pub fn layout_version(marker: &[u8]) -> Option<String> {
     let version = Object::parse(marker).and_then(|mut object| object.text("imageLayoutVersion"));
-    version.ok().filter(|version| !version.is_empty())
+    version.is_ok_and(|version| version == "1.0.0")
 }
 
 /// The tags of one repository in a layout, and the other descriptors in its `index.json`.

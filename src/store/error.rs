@@ -61,18 +61,11 @@ pub enum Error {
     )]
     TooManyParts { limit: usize },
     /// The `index.json` of a layout is malformed, or has a duplicate member, so that its readers may understand it differently.
-    #[error("{} is not the index of an OCI image layout{}", printable_path(.path), repeated(.source, "layout's index"))]
+    #[error("{} is not the index of an OCI image layout", printable_path(.path))]
     LayoutIndex {
         path: PathBuf,
         /// The parse error, with its position.
         source: json::Error,
-    },
-    /// A directory has an `index.json`, but no valid `oci-layout` file.
-    #[error("{} is not the `oci-layout` file of an OCI image layout\n  expected {}\n  received {}", printable_path(.path), String::from_utf8_lossy(oci::tags::LAYOUT), printable(.received))]
-    Marker {
-        path: PathBuf,
-        /// What is there.
-        received: String,
     },
     /// A directory that is itself a layout was given where a directory of layouts is expected.
     #[error("{} is itself an OCI image layout\n  expected a directory of layouts", printable_path(.path))]
@@ -126,7 +119,7 @@ pub enum Error {
         url: http::Shown,
     },
     /// The registry's answer is not the expected JSON, or has a duplicate member, so that its readers may understand it differently.
-    #[error("the {what} is not valid JSON of its kind\n  from {url}{}", repeated(.source, &.what.to_string()))]
+    #[error("the {what} is not valid JSON of its kind\n  from {url}")]
     Document {
         what: Requested,
         /// The URL of the document.
@@ -140,8 +133,8 @@ pub enum Error {
     /// Neither a directory that is written nor the one above it exists. A path on a disk that is not mounted has this form.
     #[error("cannot create the directory {}\n  expected that the directory above it exists", printable_path(.path))]
     NoParent { path: PathBuf },
-    /// A layout without an `index.json`, or a link that leads nowhere: a part may be missing, or its disk is not mounted.
-    #[error("the layout {} is incomplete\n  expected its index.json", printable_path(.path))]
+    /// A layout without an `index.json` or a valid `oci-layout` file, or a link that leads nowhere: a part may be missing, or its disk is not mounted.
+    #[error("the layout {} is incomplete\n  expected its index.json, and the file oci-layout of version 1.0.0", printable_path(.path))]
     Incomplete { path: PathBuf },
     /// A file is not a bundle as tfoci writes it.
     #[error("cannot use the bundle{0}")]
@@ -244,13 +237,9 @@ impl Error {
     /// Whether the network, the credentials or this machine caused the error. It then says nothing about the stored data.
     pub fn is_about_access(&self) -> bool {
         match self {
-            Self::Declined { declined, .. } => matches!(
-                declined,
-                Declined::Request(_)
-                    | Declined::PlainHttp(_)
-                    | Declined::Permission { .. }
-                    | Declined::Elsewhere(..)
-            ),
+            Self::Declined { declined, .. } => {
+                matches!(declined, Declined::Request(_) | Declined::Permission { .. })
+            }
             Self::Http(_)
             | Self::Credentials(_)
             | Self::Unauthorized { .. }
@@ -278,7 +267,6 @@ impl Error {
             Self::LayoutIndex { source, .. } | Self::Document { source, .. } => source.category(),
             Self::Moved { .. } => Category::Untrusted,
             Self::Oci(_)
-            | Self::Marker { .. }
             | Self::TooManyParts { .. }
             | Self::TooManyEntries { .. }
             | Self::Bundle(_)
@@ -298,10 +286,6 @@ impl Error {
             Self::Declined {
                 declined, status, ..
             } => declined.category(*status),
-            Self::Protocol {
-                breach: Breach::Chunks,
-                ..
-            } => Category::Unsupported,
             Self::Protocol { .. } => Category::Malformed,
         }
     }
@@ -323,14 +307,6 @@ fn sent(found_in: Option<&FoundIn>) -> String {
 
 fn by(token_server: Option<&str>) -> String {
     token_server.map_or_else(String::new, |host| format!("\n  token server {host}"))
-}
-
-/// Where a document has a duplicate member, if that is what is wrong with it.
-fn repeated(error: &json::Error, document: &str) -> String {
-    match error.category() {
-        Category::Untrusted => format!("\n{}", error.facts(document)),
-        _ => String::new(),
-    }
 }
 
 /// Names a bundle and its member, as far as they can be named.
@@ -372,7 +348,7 @@ impl Hint for Error {
                 "to read this one repository, name its provider and add `--exact-repository`"
             }
             Self::NoParent { .. } => "create the directory above it, or mount its disk",
-            Self::Incomplete { .. } | Self::LayoutIndex { .. } | Self::Marker { .. } => {
+            Self::Incomplete { .. } | Self::LayoutIndex { .. } => {
                 "restore the file; without a copy of it, delete the directory and fill it again"
             }
             Self::ReadOnly => {
@@ -389,7 +365,7 @@ impl Hint for Error {
                 "name the host and port of a registry; `tfoci mirror` reads network mirrors"
             }
             Self::Protocol {
-                breach: Breach::ForeignLink,
+                breach: Breach::Link,
                 ..
             } => http::OUTER_ADDRESS,
             _ => return None,

@@ -86,8 +86,10 @@ impl Hint for Error {
             }
             TemplateProblem::Missing { .. } => QUOTES,
             TemplateProblem::Repository(error) => match &error.kind {
-                Kind::EmptyComponent | Kind::Separator { .. } => QUOTES,
-                Kind::NoName => {
+                Kind::Component(name) if name.is_empty() || name.ends_with(['.', '_', '-']) => {
+                    QUOTES
+                }
+                Kind::Form => {
                     "a directory is written `oci-layout:DIR`, a registry `REGISTRY/REPOSITORY`"
                 }
                 _ => return None,

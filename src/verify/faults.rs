@@ -2,7 +2,7 @@
 
 use crate::archive;
 use crate::blob;
-use crate::error::printable;
+use crate::error::{Category, printable};
 use crate::finding::{Code, Finding};
 use crate::oci::{Descriptor, Part, Refusal};
 use crate::outcome::Problem;
@@ -27,7 +27,7 @@ pub(crate) fn code_of(error: &store::Error, part: Part) -> Code {
             _ => Code::Unreadable,
         },
         store::Error::Refusal(refusal) => match refusal {
-            Refusal::Repeated { .. } => Code::MemberRepeated,
+            refusal if refusal.category() == Category::Untrusted => Code::MemberRepeated,
             Refusal::Wrong {
                 what: Part::Tag, ..
             }

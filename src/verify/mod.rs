@@ -455,7 +455,7 @@ impl Journey<'_> {
 fn unlisted(failure: &Failure) -> Finding {
     let code = match &*failure.problem {
         Problem::Store(store::Error::Protocol {
-            breach: store::Breach::ForeignLink,
+            breach: store::Breach::Link,
             ..
         }) => Code::ListLeavesRegistry,
         _ if failure.category() == Category::NotFound => Code::VersionMissing,

@@ -1,7 +1,9 @@
 //! The codes of refusals in `testdata/layouts/EXPECTED.tsv`: `PART-DEFECT`.
 
+use tfoci::error::Category;
+use tfoci::json::Fault;
 use tfoci::oci::reference::Ignored;
-use tfoci::oci::{DescriptorError, Part, Refusal};
+use tfoci::oci::{Part, Refusal};
 use tfoci::outcome::Problem;
 use tfoci::{blob, store};
 
@@ -46,26 +48,20 @@ pub fn of_refusal(refusal: &Refusal) -> String {
             ..
         } => return of_wrong(*what, member, received),
         Refusal::Protocols(_) => "evidence-protocols-malformed",
-        Refusal::TooLarge { what, .. } | Refusal::TooMany { what, .. } => {
-            return of_part(*what, "too-large");
+        Refusal::TooLarge { what, .. } => return of_part(*what, "too-large"),
+        Refusal::Json { what, source } => {
+            let defect = match source.fault {
+                _ if source.category() == Category::Untrusted => "member-repeated",
+                Fault::TooMany { what: "levels", .. } | Fault::Malformed(_) => "malformed",
+                _ => "too-large",
+            };
+            return of_part(*what, defect);
         }
-        Refusal::Json { what, .. } => return of_part(*what, "malformed"),
-        Refusal::Repeated { what, .. } => return of_part(*what, "member-repeated"),
-        Refusal::EntryWithoutPlatform { .. } => "entry-platform-missing",
         Refusal::Ambiguous { .. } => "platform-ambiguous",
         Refusal::NoPlatform { .. } => "platform-missing",
         Refusal::NoProviders { .. } => "index-without-packages",
-        Refusal::Descriptor { what, source } => return of_part(*what, of_descriptor(source)),
     };
     code.to_owned()
-}
-
-fn of_descriptor(error: &DescriptorError) -> &'static str {
-    match error {
-        DescriptorError::Digest(_) => "digest-malformed",
-        DescriptorError::Size { .. } => "size-malformed",
-        DescriptorError::Large { .. } => "size-too-large",
-    }
 }
 
 /// The code of a member that is absent or has another value.
@@ -82,6 +78,10 @@ fn of_wrong(what: Part, member: &str, received: &str) -> String {
         (_, "layers", "none") => "layer-missing",
         (_, "layers", "several") => "layer-ambiguous",
         (_, "layers", _) => "layer-media-type-wrong",
+        (_, "digest", _) => return of_part(what, "digest-malformed"),
+        (_, "size", text) if text.starts_with('-') => return of_part(what, "size-malformed"),
+        (_, "size", _) => return of_part(what, "size-too-large"),
+        (Part::Entry, "platform", _) => "entry-platform-missing",
         (_, "platform", _) => "layer-platform-wrong",
         (_, "mediaType", "") => return of_part(what, "media-type-missing"),
         (_, "mediaType", _) => return of_part(what, "media-type-wrong"),

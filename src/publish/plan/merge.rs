@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
+use crate::error::Category;
 use crate::event::Warning;
 use crate::oci::{
     self, Descriptor, EMPTY_BYTES, Index, Part, RawManifest, Tag, TagNames, manifest,
@@ -295,9 +296,9 @@ impl<B: BlobSource> Journey<'_, B> {
 
 /// The index of a provider that tfoci can merge with others.
 fn readable(raw: &RawManifest) -> Result<Index, Problem> {
-    let taken = |source| match source {
+    let taken = |source: oci::Refusal| match source {
         // This may be a provider's index, but its readers do not agree on what it says.
-        oci::Refusal::Repeated { .. } => Problem::Store(source.into()),
+        source if source.category() == Category::Untrusted => Problem::Store(source.into()),
         source => Problem::Taken { source },
     };
     let index = Index::read(raw).map_err(taken)?;

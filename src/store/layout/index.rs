@@ -41,25 +41,25 @@ impl Layout {
             Some(_) => Some(Vec::new()),
             None => read_index(&path)?,
         };
-        let marker = directory.join("oci-layout");
-        let mark = if_exists(disk::read_unlinked(&marker, LARGEST_MARKER))?;
+        let mark = if_exists(disk::read_unlinked(
+            &directory.join("oci-layout"),
+            LARGEST_MARKER,
+        ))?;
+        let incomplete = || Error::Incomplete {
+            path: directory.clone(),
+        };
         let bytes = match (read, &mark) {
             (Some(bytes), _) => bytes,
-            (None, None) if has_version(&directory) => {
-                return Err(Error::Incomplete { path: directory });
-            }
+            (None, None) if has_version(&directory) => return Err(incomplete()),
             (None, None) => return Ok(None),
             // Another process may have written both files just now.
-            (None, Some(_)) => read_index(&path)?.ok_or(Error::Incomplete { path: directory })?,
+            (None, Some(_)) => read_index(&path)?.ok_or_else(incomplete)?,
         };
         // Clients refuse a directory without a valid `oci-layout` file.
         if !mark.as_deref().is_some_and(tags::is_layout) {
             return match mark.is_none() && bytes == NO_TAGS {
                 true => Ok(None),
-                false => Err(Error::Marker {
-                    path: marker,
-                    received: received(mark.as_deref()),
-                }),
+                false => Err(incomplete()),
             };
         }
         if known.is_some() {
@@ -67,16 +67,6 @@ impl Layout {
         }
         let read = self.last_index.read(bytes, state).map(Some);
         read.map_err(|source| Error::LayoutIndex { path, source })
-    }
-}
-
-/// What a file is that should be `oci-layout`. Another content than a version is not shown: the file may be any file, even one with a password.
-fn received(content: Option<&[u8]>) -> String {
-    match (content, content.and_then(tags::layout_version)) {
-        (_, Some(version)) => format!("the version `{version}`"),
-        (Some([]), None) => "an empty file".to_owned(),
-        (Some(content), None) => format!("a file of {} bytes without a version", content.len()),
-        (None, None) => "no such file".to_owned(),
     }
 }
 
