@@ -170,21 +170,20 @@ fn an_oversized_body_is_not_read_to_its_end() {
 
 #[test]
 fn a_directory_with_another_marker_is_no_layout() {
-    for (marker, received) in [
-        ("", "empty"),
-        ("{}", "2"),
-        ("{\"imageLayoutVersion\":\"2.0.0\"}", "2.0.0"),
-        ("{\"imageLayoutVersion\":\"\\u001b[31m\"}", "\u{fffd}[31m"),
-        ("{\"imageLayoutVersion\":1}", "24"),
-        ("secret\nx", "8"),
+    for marker in [
+        "",
+        "{}",
+        "{\"imageLayoutVersion\":\"2.0.0\"}",
+        "{\"imageLayoutVersion\":1}",
+        "secret\nx",
     ] {
         let (scene, _) = scene(&Parts {
             marker: marker.to_owned(),
             ..Parts::good()
         });
-        let facts = "error registry.opentofu.org/acme/demo layout/oci-layout expected {\"imageLayoutVersion\":\"1.0.0\"} received";
-        let run = install(&scene).exits(1);
-        run.says(&format!("{facts} {received}")).hides("secret");
+        let facts =
+            "error registry.opentofu.org/acme/demo layout incomplete expected oci-layout 1.0.0";
+        install(&scene).exits(1).says(facts).hides("secret");
     }
 }
 
@@ -236,7 +235,7 @@ fn untrusted_descriptors_are_shown_safely() {
         index: evil(&parts.index),
         ..parts
     });
-    let facts = "error registry.opentofu.org/acme/demo 1.0.0 oci-layout:layout sha256:\u{fffd}[2J\u{fffd} expected 64";
+    let facts = "error registry.opentofu.org/acme/demo 1.0.0 oci-layout:layout expected 64 received sha256:\u{fffd}[2J\u{fffd}";
     let run = install(&scene).exits(1).says(facts);
     run.hides("\u{1b}").hides("\u{202e}");
 }
