@@ -3,8 +3,6 @@
 //! The table only holds deviations that would otherwise cost an upload or end in a confusing message. All other registries are
 //! expected to follow the specification.
 
-use std::cmp::Ordering;
-
 use crate::error::Hint;
 use crate::oci::Repository;
 
@@ -25,10 +23,6 @@ pub enum KnownRegistry {
     ArtifactRegistry,
     /// Google Container Registry, the predecessor of Artifact Registry.
     Gcr,
-    /// gitlab.com, but no GitLab instance elsewhere.
-    Gitlab,
-    /// quay.io.
-    Quay,
     /// Any other.
     Other,
 }
@@ -62,8 +56,6 @@ impl KnownRegistry {
             "ghcr.io" => Self::Ghcr,
             "public.ecr.aws" => Self::EcrPublic,
             "gcr.io" => Self::Gcr,
-            "registry.gitlab.com" => Self::Gitlab,
-            "quay.io" => Self::Quay,
             _ if is_ecr && ends(&[".amazonaws.com", ".amazonaws.com.cn", ".on.aws"]) => Self::Ecr,
             _ if ends(&[".azurecr.io", ".azurecr.cn", ".azurecr.us"]) => Self::Acr,
             _ if ends(&[".pkg.dev"]) => Self::ArtifactRegistry,
@@ -90,66 +82,33 @@ impl KnownRegistry {
             | Self::Ecr | Self::EcrPublic => UploadSupport::Whole,
             // A PUT is aborted near 20 MB. 4 MiB is the length of chunks of Azure's own clients.
             Self::Acr => UploadSupport::Chunks(4 << 20),
-            Self::DockerHub | Self::Gitlab | Self::Quay | Self::Other => UploadSupport::Any,
+            Self::DockerHub | Self::Other => UploadSupport::Any,
         }
     }
-
-    /// The levels that the names of its repositories must have, and whether they may have more; `None` if any number is allowed.
-    fn levels(self) -> Option<(&'static str, bool)> {
-        Some(match self {
-            Self::DockerHub => ("NAMESPACE/NAME", false),
-            Self::Ghcr => ("OWNER/NAME", true),
-            Self::EcrPublic => ("ALIAS/NAME", true),
-            Self::ArtifactRegistry => ("PROJECT/REPOSITORY/NAME", true),
-            Self::Gcr => ("PROJECT/NAME", true),
-            Self::Gitlab => ("GROUP/PROJECT", true),
-            Self::Quay => ("NAMESPACE/NAME", true),
-            Self::Ecr | Self::Acr | Self::Other => return None,
-        })
-    }
 }
 
-/// Checks that the name of a repository has as many levels as its registry allows.
+/// Checks the name of a repository of Docker Hub, which answers any other number of levels with a refusal of the credentials.
 ///
 /// # Errors
-/// The registry is known to allow fewer levels, or to require more.
+/// The name has not two levels.
 pub fn check(repository: &Repository) -> Result<(), LevelsError> {
     let (host, name) = repository.host_and_name();
-    let Some((expected, or_deeper)) = KnownRegistry::of(host).levels() else {
-        return Ok(());
-    };
-    let levels = |name: &str| name.split('/').count();
-    let order = levels(name).cmp(&levels(expected));
-    if order == Ordering::Equal || or_deeper && order == Ordering::Greater {
-        return Ok(());
+    match KnownRegistry::of(host) == KnownRegistry::DockerHub && name.split('/').count() != 2 {
+        true => Err(LevelsError(repository.clone())),
+        false => Ok(()),
     }
-    let or_deeper = if or_deeper { ", or deeper" } else { "" };
-    Err(LevelsError {
-        repository: repository.clone(),
-        expected: format!("{host}/{expected}{or_deeper}"),
-        has_too_many: order == Ordering::Greater,
-    })
 }
 
-/// The name of a repository has more or fewer levels than its registry allows.
+/// The name of a repository of Docker Hub has more or fewer levels than two.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the registry takes no name with so {} levels\n  expected {expected}\n  received {repository}", if *.has_too_many { "many" } else { "few" })]
-pub struct LevelsError {
-    /// The repository, with its registry.
-    pub repository: Repository,
-    /// The registry, and what it calls each level that a name must have.
-    pub expected: String,
-    /// Whether there are more levels than expected. Otherwise there are fewer.
-    pub has_too_many: bool,
-}
+#[error(
+    "Docker Hub takes names of two levels only\n  expected docker.io/NAMESPACE/NAME\n  received {0}"
+)]
+pub struct LevelsError(pub Repository);
 
 impl Hint for LevelsError {
     fn hint(&self) -> Option<String> {
-        let text = match self.has_too_many {
-            true => "join names with underscores, such as `{namespace}_{type}`",
-            false => "add the levels that are missing",
-        };
-        Some(text.to_owned())
+        Some("join names with underscores, such as `{namespace}_{type}`".to_owned())
     }
 }
 
@@ -181,8 +140,8 @@ mod tests {
             ("europe-docker.pkg.dev", KnownRegistry::ArtifactRegistry),
             ("gcr.io", KnownRegistry::Gcr),
             ("eu.gcr.io", KnownRegistry::Gcr),
-            ("registry.gitlab.com", KnownRegistry::Gitlab),
-            ("quay.io", KnownRegistry::Quay),
+            ("registry.gitlab.com", KnownRegistry::Other),
+            ("quay.io", KnownRegistry::Other),
             ("azurecr.io.example.com", KnownRegistry::Other),
             ("notgcr.io", KnownRegistry::Other),
             ("notghcr.io", KnownRegistry::Other),
@@ -207,48 +166,14 @@ mod tests {
         assert_eq!(KnownRegistry::of(host).api_host(host), host);
     }
 
-    /// Names, each with the end of its message.
-    const REFUSED: [(&str, &str); 6] = [
-        (
-            "docker.io/acme/tofu/demo",
-            "many levels | expected docker.io/NAMESPACE/NAME",
-        ),
-        (
-            "docker.io/demo",
-            "few levels | expected docker.io/NAMESPACE/NAME",
-        ),
-        (
-            "ghcr.io/demo",
-            "few levels | expected ghcr.io/OWNER/NAME, or deeper",
-        ),
-        (
-            "us-docker.pkg.dev/p/q",
-            "few levels | expected us-docker.pkg.dev/PROJECT/REPOSITORY/NAME, or deeper",
-        ),
-        (
-            "gcr.io/p",
-            "few levels | expected gcr.io/PROJECT/NAME, or deeper",
-        ),
-        (
-            "quay.io/p",
-            "few levels | expected quay.io/NAMESPACE/NAME, or deeper",
-        ),
-    ];
-
     #[test]
-    fn names_with_too_many_or_too_few_levels_are_refused() {
-        for (name, says) in REFUSED {
-            let error = check(&Repository::in_registry(name).unwrap()).unwrap_err();
-            let text = error.to_string().replace("\n ", " |");
-            let wanted = format!("the registry takes no name with so {says} | received {name}");
-            assert_eq!(text, wanted);
+    fn names_of_docker_hub_have_two_levels() {
+        for name in ["docker.io/acme/tofu/demo", "docker.io/demo"] {
+            assert!(check(&Repository::in_registry(name).unwrap()).is_err());
         }
         for name in [
             "docker.io/acme/demo",
             "ghcr.io/acme/a/b/c/d",
-            "us-docker.pkg.dev/p/q/r/s",
-            "acme.azurecr.io/demo",
-            "123.dkr.ecr.eu-west-1.amazonaws.com/demo",
             "registry.example.net/a",
         ] {
             assert_eq!(check(&Repository::in_registry(name).unwrap()), Ok(()));
