@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
-use super::error::Refusal;
+use super::error::link;
 use super::{Error, if_exists};
 
 /// A directory. On Unix, it stays the same one even if its path is replaced.
@@ -98,7 +98,7 @@ impl Directory {
     pub fn enter(&self, name: &str) -> io::Result<Self> {
         let path = self.path.join(name);
         let refused = |error| match self.is_link(name) {
-            true => Refusal::Link.into(),
+            true => link(),
             false => error,
         };
         #[cfg(unix)]
@@ -109,7 +109,7 @@ impl Directory {
         };
         #[cfg(not(unix))]
         match self.is_link(name) {
-            true => return Err(Refusal::Link.into()),
+            true => return Err(link()),
             false => drop(std::fs::read_dir(&path).map_err(refused)?),
         }
         Ok(Self {
@@ -143,7 +143,7 @@ impl Directory {
     /// The system reported an error, or the entry is a symbolic link.
     pub fn metadata(&self, name: &str) -> Result<Option<Metadata>, Error> {
         if self.is_link(name) {
-            return Err(self.failed(name, Refusal::Link.into()));
+            return Err(self.failed(name, link()));
         }
         // Opened relative to this directory, because its path may refer to another directory by now.
         #[cfg(unix)]
@@ -163,7 +163,7 @@ impl Directory {
     pub fn read(&self, name: &str) -> Result<File, Error> {
         let failed = |error| self.failed(name, error);
         if self.is_link(name) {
-            return Err(failed(Refusal::Link.into()));
+            return Err(failed(link()));
         }
         let file = self.open_entry(name).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
@@ -310,7 +310,7 @@ mod tests {
         let top = Directory::open(&path("top")).unwrap();
         assert!(top.enter("inner").is_ok());
         for name in ["link", "file-link", "dangling"] {
-            let said = Refusal::Link.to_string();
+            let said = link().to_string();
             assert_eq!(top.enter(name).unwrap_err().to_string(), said);
             assert_eq!(top.enter_or_create(name).unwrap_err().to_string(), said);
             assert!(top.metadata(name).is_err());

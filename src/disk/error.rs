@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::error::{Category, Hint, printable_path};
 
@@ -52,27 +51,9 @@ pub enum Error {
     },
 }
 
-/// What this module refuses to open although the system would: the source of an [`io::Error`].
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Refusal {
-    /// A symbolic link where another user may have put it.
-    #[error("it is a symbolic link, and none is followed here")]
-    Link,
-    /// A pipe that no program opened for writing.
-    #[error("no program wrote to it within {} seconds", .0.as_secs())]
-    NoWriter(Duration),
-    /// A pipe whose program ended before it wrote anything.
-    #[error("the program that it belongs to ended and wrote nothing")]
-    WroteNothing,
-    /// A pipe or terminal from which more may come.
-    #[error("it did not come to an end within {} seconds", .0.as_secs())]
-    Endless(Duration),
-}
-
-impl From<Refusal> for io::Error {
-    fn from(refusal: Refusal) -> Self {
-        Self::other(refusal)
-    }
+/// The refusal of a symbolic link where another user may have put it.
+pub(super) fn link() -> io::Error {
+    io::Error::other("it is a symbolic link, and none is followed here")
 }
 
 fn or_more(size: Option<u64>) -> String {

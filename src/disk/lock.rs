@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Error;
-use super::error::Refusal;
+use super::error::link;
 use super::files::{non_blocking, unlinked};
 use crate::event::{Event, Reporter};
 
@@ -75,7 +75,7 @@ impl Lock {
         let file = options.open(path).map_err(|source| {
             let found = path.symlink_metadata();
             match found.map(|found| found.file_type()) {
-                Ok(kind) if kind.is_symlink() && !path.is_dir() => error(Refusal::Link.into()),
+                Ok(kind) if kind.is_symlink() && !path.is_dir() => error(link()),
                 Ok(kind) if !kind.is_file() && !kind.is_symlink() && !kind.is_dir() => {
                     Error::special(path)
                 }
