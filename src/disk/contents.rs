@@ -1,18 +1,15 @@
 //! The `h1` of a directory, as clients compute it for unpacked packages, and copies of such directories.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-
+use super::Blocks;
 use super::unpack::copy_mode;
 use crate::archive::Limits;
+use crate::digest::Hasher;
 use crate::error::{Category, printable_path};
 use crate::hash::{self, Contents, PackageHash};
-
-/// The size of the buffer in bytes; larger ones are not faster.
-const BUFFER: usize = 64 << 10;
 
 /// The `h1` of the files below a directory ([clients: package hashes](crate::clients#package-hashes)).
 ///
@@ -46,7 +43,6 @@ fn walk(directory: &Path, into: Option<&Path>, limits: &Limits) -> Result<Packag
         bytes: limits.unpacked,
         limits,
         pending: vec![(directory.to_owned(), Vec::new())],
-        buffer: vec![0; BUFFER],
         contents: Contents::new(),
     };
     while let Some((path, prefix)) = walk.pending.pop() {
@@ -67,7 +63,6 @@ struct Walk<'a> {
     limits: &'a Limits,
     /// Directories that are not read yet, each with the prefix for the names of its files.
     pending: Vec<(PathBuf, Vec<u8>)>,
-    buffer: Vec<u8>,
     contents: Contents,
 }
 
@@ -103,28 +98,23 @@ impl Walk<'_> {
 
     fn file(&mut self, path: &Path) -> Result<[u8; 32], Error> {
         let copied = self.copied(path);
-        let mut file = super::open_unlinked(path)?;
+        let file = super::open_unlinked(path)?;
         let mut copy = match &copied {
             Some(copied) => Some(create(copied, &file)?),
             None => None,
         };
-        let mut hasher = Sha256::new();
-        loop {
-            let count = match file.read(&mut self.buffer) {
-                Ok(0) => return Ok(hasher.finalize().into()),
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(Error::local(path, error)),
-            };
+        let (mut blocks, mut hasher) = (Blocks::of(file, path, 0)?, Hasher::new());
+        while let Some(block) = blocks.next_block()? {
             let large = || Error::large(path, self.limits.unpacked, "bytes");
-            self.bytes = self.bytes.checked_sub(count as u64).ok_or_else(large)?;
-            let read = self.buffer.get(..count).unwrap_or_default();
-            hasher.update(read);
+            let left = self.bytes.checked_sub(block.len() as u64);
+            self.bytes = left.ok_or_else(large)?;
+            hasher.update(&block);
             if let (Some(copy), Some(copied)) = (&mut copy, &copied) {
-                let written = copy.write_all(read);
+                let written = copy.write_all(&block);
                 written.map_err(|source| super::Error::at("write", copied, source))?;
             }
         }
+        Ok(hasher.finish().sha256())
     }
 }
 
