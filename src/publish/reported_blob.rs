@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::{BlobSource, Reporter, Subject};
-use crate::blob::{BlobInfo, Opened};
+use crate::blob::{BlobInfo, Body, Opened};
 use crate::event::Event;
 
 /// A blob whose progress is reported.
@@ -46,14 +50,17 @@ impl<B: BlobSource> BlobSource for ReportedBlob<B> {
 
     async fn open(&self, from: u64) -> Opened<B::Failure> {
         let body = self.blob.open(from).await?;
-        let watched = self.clone();
-        Ok(body.watched(move |chunk| match chunk {
-            Some(Ok(bytes)) => watched.reporter.report(Event::Advanced {
+        let (watched, ended) = (self.clone(), Arc::clone(&self.was_read));
+        let report = move |bytes: &Bytes| {
+            watched.reporter.report(Event::Advanced {
                 subject: watched.subject.clone(),
                 bytes: bytes.len() as u64,
-            }),
-            Some(Err(_)) => {}
-            None => watched.was_read.store(true, Ordering::Release),
-        }))
+            });
+        };
+        let end = stream::poll_fn(move |_| {
+            ended.store(true, Ordering::Release);
+            Poll::Ready(None)
+        });
+        Ok(Body::new(body.inspect_ok(report).chain(end)))
     }
 }
