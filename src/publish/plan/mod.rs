@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::{
-    ATTEMPTS, BlobSource, Digest, Journey, LOOK_AGAIN, LOOK_AGAIN_IN_COMPANY, Platform, Problem,
-    Publication, Snapshot, Tag,
+    BlobSource, Digest, Journey, LOOK_AGAIN, LOOK_AGAIN_IN_COMPANY, Platform, Problem, Publication,
+    Snapshot, Tag,
 };
 use crate::http::Retry;
 use crate::oci::reference::version_of;
@@ -29,27 +29,19 @@ impl<B: BlobSource> Journey<'_, B> {
     /// Compares the edition with the repository.
     ///
     /// Some registries delete what an index refers to as soon as another writer moves its tag. So a missing part is looked up again, for as long as
-    /// its writer may take to write it once more. If it is still the same part, the registry has lost it.
+    /// its writer may take to write it once more.
     pub(super) async fn plan(&self) -> Result<Publication<B>, Problem> {
         let most = match self.has_company() {
             true => LOOKS_WITH_OTHERS,
             false => LOOKS,
         };
         let mut snapshot = self.edition.snapshot;
-        let (mut lost, mut looks) = (None, 0);
-        let mut retry = Retry::new(ATTEMPTS - 1);
+        let mut retry = Retry::new(most - 1);
         loop {
-            match self.compare(snapshot.take()).await {
-                Err(Problem::Store(store::Error::Missing { what, digest })) => {
-                    looks = match lost.replace(digest) == Some(digest) {
-                        true => looks + 1,
-                        false => 1,
-                    };
-                    if looks >= most || !retry.wait_quietly().await {
-                        return Err(store::Error::Missing { what, digest }.into());
-                    }
-                }
-                compared => return compared,
+            let compared = self.compare(snapshot.take()).await;
+            let is_missing = matches!(&compared, Err(Problem::Store(store::Error::Missing { .. })));
+            if !is_missing || !retry.wait_quietly().await {
+                return compared;
             }
         }
     }
