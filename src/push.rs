@@ -11,15 +11,13 @@
 //! Each zip is therefore read once. A zip with the wrong bytes is found while others are being sent: then no tag moves, and the
 //! uploaded blobs are left to the registry's garbage collection.
 
-use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::address::ProviderAddr;
 use crate::archive::{Archive, Limits};
 use crate::authentication::Note;
-use crate::blob::{self, File, ReadError};
-use crate::digest::Digest;
+use crate::blob::File;
 use crate::disk;
 use crate::error::printable_path;
 use crate::event::{Event, Reporter, Subject, Warning};
@@ -27,11 +25,11 @@ use crate::outcome::{Failure, Problem, Published, Side};
 use crate::place::Place;
 use crate::platform::Platform;
 use crate::prove::prove;
-use crate::publish::{self, BlobFailure, Edition, PackageBlob as _, publish};
+use crate::publish::{self, Edition, mismatch, publish};
 use crate::release::{Package, Release};
 use crate::source::folder::{self, Files, Folder, Zip};
 use crate::store::RepoMut;
-use crate::trust::{self, Denials, Rule};
+use crate::trust::{Denials, Rule};
 use crate::version::Version;
 
 /// The release folder, and what of it to push.
@@ -102,7 +100,7 @@ pub async fn push(
         publish::Error::Destination(problem) => {
             problem.of(subject.clone(), Side::written(to.place()))
         }
-        publish::Error::Source(undelivered) => about(of_zip(undelivered)),
+        publish::Error::Source { problem, .. } => about(problem),
     })
 }
 
@@ -183,25 +181,4 @@ async fn inspect(
         });
     }
     Ok(notes)
-}
-
-/// Turns the failure of a package that was being sent into a problem; a wrong digest becomes a checksum mismatch.
-fn of_zip(undelivered: BlobFailure<Infallible>) -> Problem {
-    match undelivered {
-        BlobFailure {
-            package: Some(package),
-            source: ReadError::Blob(blob::Error::Digest { expected, received }),
-            ..
-        } => mismatch(package.file_name, expected, received),
-        undelivered => File::problem(undelivered),
-    }
-}
-
-fn mismatch(file_name: String, expected: Digest, received: Digest) -> Problem {
-    let mismatch = trust::Error::Mismatch {
-        file_name,
-        expected,
-        received,
-    };
-    mismatch.into()
 }

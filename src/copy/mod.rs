@@ -29,7 +29,7 @@ use crate::mirror::VersionFilter;
 use crate::oci::{Part, RawManifest, Referrers, Tag, TagNames};
 use crate::outcome::{Failure, OnResult, Problem, Published, Side};
 use crate::platform::Platforms;
-use crate::publish::{self, ContentGraph, Edition, Existing, Snapshot, is_whole, publish};
+use crate::publish::{self, ContentGraph, Edition, Error, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
 use crate::selection::Exclusion;
 use crate::store::{self, Attachment, RepoMut, StoreBlob};
@@ -39,7 +39,6 @@ use crate::version::Version;
 mod bundle;
 mod delta;
 mod draft;
-mod error;
 mod have;
 mod referrers;
 mod report;
@@ -49,7 +48,6 @@ mod whole_version;
 use bundle::copy_into_bundle;
 pub use bundle::{Bundled, Output};
 use draft::Draft;
-use error::Error;
 pub use have::have;
 use selection::SelectedVersions;
 use whole_version::WholeVersion;
@@ -279,7 +277,7 @@ impl<'a> Journey<'a> {
         }
         let requires_proof = self.options.trust.require_pinned;
         if let Some(problem) = stored.unproven().filter(|_| requires_proof) {
-            return Err(Error::in_read_store(problem));
+            return Err(Error::in_source(problem));
         }
         let root = stored.index.root.clone();
         if let Some(draft) = self.draft {
@@ -288,10 +286,10 @@ impl<'a> Journey<'a> {
                 // What cannot be read would end the whole bundle later.
                 let read = verify(&self.from.repo.blob(*blob)).await;
                 let unread = |error| store::Error::reading(Part::Blob, blob.digest, error);
-                read.map_err(unread).map_err(Error::in_read_store)?;
+                read.map_err(unread).map_err(Error::in_source)?;
             }
             let added = draft.add(&stored, &attached, &self.from.repo, &self.to);
-            return Ok((added.map_err(Error::in_destination)?, root));
+            return Ok((added.map_err(Error::from)?, root));
         }
         let WholeVersion {
             release,
@@ -323,19 +321,19 @@ impl<'a> Journey<'a> {
         };
         let examined = self.from.read(version, platforms, self.trust(version));
         let examined = examined.await;
-        let mut examined = examined.map_err(Error::in_read_store)?;
+        let mut examined = examined.map_err(Error::in_source)?;
         // A lock file vouches for packages, and not for whose they are.
         if self.options.trust.require_pinned
             && let Some(problem) =
                 Problem::of_another(&examined.artifact.index, &self.from.provider)
         {
-            return Err(Error::in_read_store(problem));
+            return Err(Error::in_source(problem));
         }
         let evidence = examined.evidence.take();
         let index = examined.artifact.raw.clone();
         // A copy that keeps the index of another provider is refused instead.
         let release = examined.accepted(&self.from.provider, self.reporter);
-        let release = self.locked(release.map_err(Error::in_read_store)?)?;
+        let release = self.locked(release.map_err(Error::in_source)?)?;
         if let Platforms::Among(wanted) = platforms {
             self.check_platforms(&release, wanted)?;
         }
@@ -366,7 +364,7 @@ impl<'a> Journey<'a> {
         } = self.options;
         let trust = self.trust(version);
         let evidence_policy = trust.evidence_policy(&self.from.provider);
-        let evidence_policy = evidence_policy.map_err(Error::in_read_store)?;
+        let evidence_policy = evidence_policy.map_err(Error::in_source)?;
         let options = publish::Options {
             existing: *existing,
             annotations: Default::default(),
@@ -384,7 +382,7 @@ impl<'a> Journey<'a> {
         };
         let tags = &self.tags;
         edition.snapshot = Some(Snapshot { tags, index: None });
-        Ok(publish(edition, &self.to, &options, self.reporter).await?)
+        publish(edition, &self.to, &options, self.reporter).await
     }
 
     /// The outcome for a version that the destination already has, and its index, as far as this can be decided without verifying it; `None` if
@@ -406,7 +404,7 @@ impl<'a> Journey<'a> {
             Ok(is_there && (!self.tags.has(&evidence) || is_whole(&self.to, &evidence).await?))
         };
         let is_there: Result<bool, store::Error> = is_there.await;
-        if !is_there.map_err(Error::in_destination)? || artifact.index.platforms().is_err() {
+        if !is_there.map_err(Error::from)? || artifact.index.platforms().is_err() {
             return Ok(None);
         }
         let reference = self.to.reference(&tag, &digest);
@@ -421,7 +419,7 @@ impl<'a> Journey<'a> {
         release: Verified<Release<StoreBlob>>,
     ) -> Result<Verified<Release<StoreBlob>>, Error> {
         match self.locked.get(&release.version) {
-            Some(hashes) => release.locked(hashes).map_err(Error::in_read_store),
+            Some(hashes) => release.locked(hashes).map_err(Error::in_source),
             None => Ok(release),
         }
     }

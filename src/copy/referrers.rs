@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Journey;
-use super::error::Error;
 use crate::digest::Digest;
 use crate::error::{FEW, listed};
 use crate::event::{Subject, Transfer, Warning};
@@ -15,7 +14,7 @@ use crate::oci::{
     Descriptor, EMPTY_BYTES, Part, RawManifest, Referrers, Refusal, Tag, digests, manifests, parts,
 };
 use crate::outcome::{AttachedBlobs, Change, Problem, Published};
-use crate::publish::{ContentGraph, Placed, attach, carried};
+use crate::publish::{ContentGraph, Error, Placed, attach, carried};
 use crate::release::Expected;
 use crate::store::{self, At, Attachment, Lookup, PutError, Repo};
 use crate::version::Version;
@@ -105,7 +104,7 @@ impl Journey<'_> {
         let mut found = Found::default();
         if self.options.referrers != Referrers::None {
             let read = self.read_attached(index, is_new, &mut found).await;
-            read.map_err(Error::in_read_store)?;
+            read.map_err(Error::in_source)?;
         }
         if !found.left.is_empty() {
             let left: Vec<String> = found.left.into_iter().collect();
@@ -236,7 +235,7 @@ impl Journey<'_> {
             true => None,
             false => {
                 let lock = self.to.lock(false, &**self.reporter).await;
-                lock.map_err(Error::in_destination)?
+                lock.map_err(Error::from)?
             }
         };
         let before = published.beside.unwrap_or_default();
@@ -247,7 +246,9 @@ impl Journey<'_> {
                     published.status = Change::Updated;
                 }
                 Ok(_) => {}
-                Err(Error::To(Problem::Store(error))) if error.is_unsupported_artifact() => {
+                Err(Error::Destination(Problem::Store(error)))
+                    if error.is_unsupported_artifact() =>
+                {
                     self.left_attached(version, error.to_string());
                 }
                 Err(error) => return Err(error),
@@ -294,9 +295,9 @@ impl Journey<'_> {
                 false => self.to.put_blob(&stored, Lookup::First).await,
             };
             let transfer = transfer.map_err(|error| match error {
-                PutError::Store(error) => Error::in_destination(error),
+                PutError::Store(error) => Error::from(error),
                 PutError::Source(error) => {
-                    Error::in_read_store(store::Error::reading(Part::Blob, blob.digest, error))
+                    Error::in_source(store::Error::reading(Part::Blob, blob.digest, error))
                 }
             })?;
             if blob.digest == Digest::of(EMPTY_BYTES) {
@@ -308,7 +309,7 @@ impl Journey<'_> {
         }
         for manifest in one.content.manifests.iter().flatten().filter(|_| !dry_run) {
             let put = self.to.put_manifest(manifest).await;
-            put.map_err(Error::in_destination)?;
+            put.map_err(Error::from)?;
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! Reports of a copy, and failures that name both stores.
 
 use super::Journey;
-use super::error::Error;
 use crate::event::{Subject, Warning};
 use crate::oci::Refusal;
 use crate::outcome::{Failure, Side};
 use crate::platform::Platform;
+use crate::publish::Error;
 use crate::release::Release;
 use crate::store::{self, StoreBlob};
 use crate::version::Version;
@@ -15,11 +15,11 @@ impl Journey<'_> {
     pub(super) fn failure(&self, version: &Version, error: Error) -> Failure {
         let (from, to) = (self.from.repo.place(), self.to.place());
         let (at, platform, problem) = match error {
-            Error::From { platform, problem } => {
+            Error::Source { platform, problem } => {
                 let (store, to) = (from, Some(Box::new(to)));
                 (Side::From { store, to }, platform, problem)
             }
-            Error::To(problem) => {
+            Error::Destination(problem) => {
                 let (store, from) = (to, Some(Box::new(from)));
                 (Side::To { store, from }, None, problem)
             }
@@ -43,7 +43,7 @@ impl Journey<'_> {
             .iter()
             .partition(|platform| !wanted.contains(platform));
         if let (true, Some(first)) = (found.is_empty(), wanted.first()) {
-            return Err(Error::in_read_store(store::Error::Refusal(
+            return Err(Error::in_source(store::Error::Refusal(
                 Refusal::NoPlatform {
                     platform: first.clone(),
                     available,

@@ -3,18 +3,15 @@
 use futures_util::{FutureExt as _, future};
 
 use crate::blob::{BlobSource as _, Memory};
-use crate::digest::Digest;
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::oci::evidence::EVIDENCE;
 use crate::oci::{EMPTY_BYTES, Index, PROVIDER, Part, RawManifest, Tag, manifest};
 use crate::outcome::Problem;
-use crate::publish::{Blob, ContentGraph};
+use crate::publish::{Blob, ContentGraph, Error};
 use crate::release::{Expected, Release};
 use crate::store::{self, Artifact, At, StoreBlob, StoredPackage};
 use crate::trust::Verified;
 use crate::version::Version;
-
-use super::error::Error;
 
 /// One version, with every document that its tags refer to.
 #[derive(Debug)]
@@ -38,17 +35,17 @@ impl WholeVersion {
         let stored = async {
             let artifact = artifact(from, version, &tag).await?;
             let index = ContentGraph::read(&from.repo, artifact.raw.clone()).await;
-            Ok::<_, Error>((artifact, index.map_err(Error::in_read_store)?))
+            Ok::<_, Error>((artifact, index.map_err(Error::in_source)?))
         };
         let found = from.repo.evidence(&evidence_tag).map(Ok);
         let ((artifact, index), found) = future::try_join(stored, found).await?;
-        let packages = packages(&index, &artifact.index).map_err(Error::in_read_store)?;
+        let packages = packages(&index, &artifact.index).map_err(Error::in_source)?;
         let manifests = packages.iter().map(|package| package.entry.digest.clone());
         let manifests = manifests.collect();
         let stored = (artifact, packages);
         let examined = from.verify_packages(version, stored, found, trust).await;
-        let examined = examined.map_err(Error::in_read_store)?;
-        let release = examined.proof.map_err(Error::in_read_store)?;
+        let examined = examined.map_err(Error::in_source)?;
+        let release = examined.proof.map_err(Error::in_source)?;
         let evidence = match examined.evidence {
             None => None,
             Some(raw) => Some(evidence(from, raw).await?),
@@ -63,26 +60,13 @@ impl WholeVersion {
 
     /// The problem if the version contains documents or blobs that no signature covers; the caller decides whether to refuse it.
     pub(super) fn unproven(&self) -> Option<Problem> {
-        let contents = std::iter::once(&self.index).chain(&self.evidence);
-        let (manifests, blobs): (Vec<_>, Vec<_>) = contents
-            .map(|content| (&content.manifests, unproven(content, &self.release)))
-            .unzip();
-        let manifests = manifests.into_iter().flatten().flatten();
-        let manifests: Vec<Digest> = manifests
-            .map(|manifest| manifest.expected.digest)
-            .filter(|digest| !self.manifests.contains(&digest.to_string()))
-            .collect();
-        let blobs: Vec<Expected> = blobs.into_iter().flatten().collect();
-        let first = blobs.first().map(|blob| blob.digest);
-        Some(Problem::Unproven {
-            first: first.or(manifests.first().copied())?,
-            manifests: manifests.len(),
-            blobs: blobs.len(),
-            size: blobs
-                .iter()
-                .map(|blob| blob.size)
-                .fold(0, u64::saturating_add),
-        })
+        let contents = || std::iter::once(&self.index).chain(&self.evidence);
+        let blobs = contents().flat_map(|content| unproven(content, &self.release));
+        let manifests = contents().flat_map(|content| content.manifests.iter().flatten());
+        let manifests = manifests.map(|manifest| manifest.expected.digest);
+        let manifests = manifests.filter(|digest| !self.manifests.contains(&digest.to_string()));
+        let first = blobs.map(|blob| blob.digest).chain(manifests).next()?;
+        Some(Problem::Unproven { first })
     }
 }
 
@@ -122,7 +106,7 @@ pub(super) fn tags(version: &Version) -> Result<[Tag; 2], Error> {
     let tags = (Tag::of_version(version), Tag::of_evidence(version));
     match tags {
         (Ok(version), Ok(evidence)) => Ok([version, evidence]),
-        (Err(error), _) | (_, Err(error)) => Err(Error::in_read_store(error)),
+        (Err(error), _) | (_, Err(error)) => Err(Error::in_source(error)),
     }
 }
 
@@ -134,12 +118,12 @@ pub(super) async fn artifact(
 ) -> Result<Artifact, Error> {
     let raw = from.repo.manifest(At::Tag(tag)).await;
     let absent = || Problem::no_version(version);
-    let raw = raw.map_err(Error::in_read_store)?;
-    let raw = raw.ok_or_else(|| Error::in_read_store(absent()))?;
+    let raw = raw.map_err(Error::in_source)?;
+    let raw = raw.ok_or_else(|| Error::in_source(absent()))?;
     let index =
-        Index::read(&raw).map_err(|refusal| Error::in_read_store(store::Error::from(refusal)))?;
+        Index::read(&raw).map_err(|refusal| Error::in_source(store::Error::from(refusal)))?;
     match Problem::of_another(&index, &from.provider) {
-        Some(problem) => Err(Error::in_read_store(problem)),
+        Some(problem) => Err(Error::in_source(problem)),
         None => Ok(Artifact {
             raw: tagged(raw, PROVIDER),
             index,
@@ -153,7 +137,7 @@ pub(super) async fn evidence(
     raw: RawManifest,
 ) -> Result<ContentGraph<Expected>, Error> {
     let content = ContentGraph::read(&from.repo, tagged(raw, EVIDENCE)).await;
-    content.map_err(Error::in_read_store)
+    content.map_err(Error::in_source)
 }
 
 /// A manifest as a tag will refer to it: with the digest that registries compute, and the artifact type that layouts record.

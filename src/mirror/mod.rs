@@ -42,10 +42,10 @@ use crate::jobs::{Jobs, SideBySide};
 use crate::outcome::{Failure, OnResult, Problem, Published, Side};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
-use crate::publish::{self, PackageBlob};
+use crate::publish;
 use crate::release::Release;
 use crate::source::{self, AvailableVersions, ReleaseAnswer, Source, SourcePackage};
-use crate::store::{RepoMut, StoreBlob};
+use crate::store::RepoMut;
 use crate::trust::rule::Unsigned;
 use crate::trust::{self, Denials, Rule, Verified};
 use crate::version::Version;
@@ -362,7 +362,7 @@ impl<'a> Journey<'a> {
             None => {
                 let at = Side::Source(self.source.place(&self.task.provider));
                 let published = missing.publish(release).await;
-                published.map_err(|error| unpublished::<SourcePackage>(error, target, subject, at))
+                published.map_err(|error| unpublished(error, target, subject, at))
             }
             Some(filled) => {
                 let packages = release.packages.iter().map(|package| package.expected);
@@ -370,7 +370,7 @@ impl<'a> Journey<'a> {
                 let packages: Vec<_> = packages.collect();
                 let published = missing.publish(release.located(packages)).await;
                 let at = Side::read(filled.place());
-                published.map_err(|error| unpublished::<StoreBlob>(error, target, subject, at))
+                published.map_err(|error| unpublished(error, target, subject, at))
             }
         }?;
         if !self.options.dry_run {
@@ -504,20 +504,15 @@ impl<'a> Journey<'a> {
 }
 
 /// The failure to publish a release, with the side on which it happened. `at` is the side of the packages.
-fn unpublished<B: PackageBlob>(
-    error: publish::Error<B::Failure>,
-    target: &Target<'_>,
-    subject: Subject,
-    at: Side,
-) -> Failure {
+fn unpublished(error: publish::Error, target: &Target<'_>, subject: Subject, at: Side) -> Failure {
     match error {
         publish::Error::Destination(problem) => target.failure(problem, subject),
-        publish::Error::Source(undelivered) => {
-            let subject = match &undelivered.package {
-                Some(package) => subject.platform(&package.platform),
-                None => subject,
+        publish::Error::Source { platform, problem } => {
+            let subject = Subject {
+                platform,
+                ..subject
             };
-            B::problem(undelivered).of(subject, at)
+            problem.of(subject, at)
         }
     }
 }

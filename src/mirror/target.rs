@@ -6,12 +6,13 @@ use std::sync::Arc;
 use super::selection::Selected;
 use super::{Options, Outcome, Task};
 use crate::attestation::Attesting;
-use crate::blob::BlobSource;
 use crate::event::{Event, Reporter, Subject};
 use crate::oci::{RawManifest, Tag, TagNames};
 use crate::outcome::{Failure, Problem, Published, PublishedPackage, Side};
 use crate::platform::{Platform, Platforms};
-use crate::publish::{self, Edition, EvidencePolicy, Existing, Snapshot, is_attested, publish};
+use crate::publish::{
+    self, Edition, EvidencePolicy, Existing, PackageBlob, Snapshot, is_attested, publish,
+};
 use crate::release::Release;
 use crate::source::Source;
 use crate::store::{self, Artifact, RepoMut, StoredPackage};
@@ -269,10 +270,10 @@ impl Missing<'_> {
     }
 
     /// Publishes the packages of a release that the store does not have.
-    pub(super) async fn publish<B: BlobSource>(
+    pub(super) async fn publish<B: PackageBlob>(
         &self,
         release: Verified<Release<B>>,
-    ) -> Result<Published, publish::Error<B::Failure>> {
+    ) -> Result<Published, publish::Error> {
         let release = release.only(|platform| self.platforms.has(platform));
         let index: Option<&RawManifest> = self.stored.as_ref().map(|stored| &stored.artifact.raw);
         let Target {

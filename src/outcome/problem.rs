@@ -10,7 +10,7 @@ use crate::constraint::VersionConstraints;
 use crate::date::date;
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, MANY, counted, listed, printable, printable_path};
+use crate::error::{Category, MANY, listed, printable, printable_path};
 use crate::hash::PackageHash;
 use crate::oci;
 use crate::platform::Platform;
@@ -177,13 +177,8 @@ pub enum Problem {
     #[error("no key is pinned")]
     NoPin,
     /// `--require-pinned`, and the version refers to blobs that no signature covers.
-    #[error("the index refers to content that no signature covers\n  received {}", unproven(*.manifests, *.blobs, *.size, .first))]
-    Unproven {
-        manifests: usize,
-        blobs: usize,
-        size: u64,
-        first: Digest,
-    },
+    #[error("the index refers to content that no signature covers\n  received {first}")]
+    Unproven { first: Digest },
     #[error("something else is at the path of the package\n  {}\n  received {received}", printable_path(.path))]
     Occupied {
         path: std::path::PathBuf,
@@ -229,11 +224,6 @@ pub fn held(until: Option<SystemTime>) -> String {
         Some(until) => format!("held until {}", date(until)),
         None => "held, because it has no date".to_owned(),
     }
-}
-
-fn unproven(manifests: usize, blobs: usize, size: u64, first: &Digest) -> String {
-    let (manifests, blobs) = (counted(manifests, "manifest"), counted(blobs, "blob"));
-    format!("{manifests}, {blobs} of {size} bytes, such as {first}")
 }
 
 fn stored_for(platforms: &[Platform]) -> String {

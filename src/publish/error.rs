@@ -10,14 +10,20 @@ use crate::platform::Platform;
 use crate::release::Package;
 use crate::source::{self, SourcePackage};
 use crate::store::{self, PutError, StoreBlob};
+use crate::trust;
 
-/// Why a version was not published.
+/// Why a version was not published or copied.
 #[derive(Debug)]
-pub enum Error<F> {
+pub enum Error {
     /// The repository's content forbids it, or its store fails.
     Destination(Problem),
     /// The source of a package or another blob fails, or gives wrong bytes.
-    Source(BlobFailure<F>),
+    Source {
+        /// The platform, if the problem is about one package.
+        platform: Option<Platform>,
+        /// What went wrong.
+        problem: Problem,
+    },
 }
 
 /// A blob whose source fails or gives wrong bytes.
@@ -57,21 +63,38 @@ pub struct FailedPackage {
     pub file_name: String,
 }
 
-impl<F, P: Into<Problem>> From<P> for Error<F> {
+impl<P: Into<Problem>> From<P> for Error {
     fn from(problem: P) -> Self {
         Self::Destination(problem.into())
     }
 }
 
-impl<F> Error<F> {
-    /// Converts the failure of writing a blob.
-    pub(super) fn of_blob(
-        error: PutError<F>,
-        blob_failure: impl Fn(ReadError<F>) -> BlobFailure<F>,
+impl Error {
+    /// A problem of the source that is not about one package.
+    pub(crate) fn in_source(problem: impl Into<Problem>) -> Self {
+        Self::Source {
+            platform: None,
+            problem: problem.into(),
+        }
+    }
+
+    /// A blob that its source does not give.
+    pub(super) fn of_failure<B: PackageBlob>(failure: BlobFailure<B::Failure>) -> Self {
+        let package = failure.package.as_ref();
+        Self::Source {
+            platform: package.map(|package| package.platform.clone()),
+            problem: B::problem(failure),
+        }
+    }
+
+    /// A blob that was not written.
+    pub(super) fn of_blob<B: PackageBlob>(
+        error: PutError<B::Failure>,
+        failure: impl Fn(ReadError<B::Failure>) -> BlobFailure<B::Failure>,
     ) -> Self {
         match error {
             PutError::Store(error) => Self::Destination(error.into()),
-            PutError::Source(source) => Self::Source(blob_failure(source)),
+            PutError::Source(source) => Self::of_failure::<B>(failure(source)),
         }
     }
 }
@@ -85,7 +108,13 @@ pub trait PackageBlob: BlobSource {
 impl PackageBlob for File {
     fn problem(failure: BlobFailure<Infallible>) -> Problem {
         let ReadError::Blob(source) = failure.source;
-        unusable(failure.package, failure.digest, source)
+        match (failure.package, source) {
+            // The digest is that of the checksum document.
+            (Some(package), blob::Error::Digest { expected, received }) => {
+                mismatch(package.file_name, expected, received)
+            }
+            (package, source) => unusable(package, failure.digest, source),
+        }
     }
 }
 
@@ -104,6 +133,17 @@ impl PackageBlob for StoreBlob {
     fn problem(failure: BlobFailure<store::Error>) -> Problem {
         store::Error::reading(failure.what, failure.digest, failure.source).into()
     }
+}
+
+/// The problem of a zip with another digest than the one in the checksum document.
+pub(crate) fn mismatch(file_name: String, expected: Digest, received: Digest) -> Problem {
+    let mismatch = trust::Error::Mismatch {
+        file_name,
+        expected,
+        received,
+        is_stated: false,
+    };
+    mismatch.into()
 }
 
 /// The problem of wrong bytes from a release folder or an origin.

@@ -48,6 +48,7 @@ pub(crate) use attach::{Placed, attach};
 pub use attest::claim;
 pub(crate) use attest::is_attested;
 pub(crate) use content::{Blob, ContentGraph, is_whole};
+pub(crate) use error::mismatch;
 pub use error::{BlobFailure, Error, FailedPackage, PackageBlob};
 pub use existing::EvidencePolicy;
 use publication::{Publication, TagUpdate};
@@ -155,12 +156,12 @@ struct Journey<'a, B> {
 /// # Errors
 /// The existing version forbids it, the store fails, or the bytes of a package are not those that were verified. The version's tag
 /// has then not moved; the tag of its evidence may have.
-pub async fn publish<B: BlobSource>(
+pub async fn publish<B: PackageBlob>(
     edition: Edition<'_, B>,
     to: &RepoMut,
     options: &Options,
     reporter: &Arc<dyn Reporter>,
-) -> Result<Published, Error<B::Failure>> {
+) -> Result<Published, Error> {
     // A version that cannot be written as a tag must not create anything, not even a lock file.
     Tag::of_evidence(&edition.release.version)?;
     let journey = Journey {
@@ -204,8 +205,8 @@ impl<B> Journey<'_, B> {
     }
 }
 
-impl<B: BlobSource> Journey<'_, B> {
-    async fn run(mut self) -> Result<Published, Error<B::Failure>> {
+impl<B: PackageBlob> Journey<'_, B> {
+    async fn run(mut self) -> Result<Published, Error> {
         let (to, reporter) = (self.to, Arc::clone(&self.reporter));
         let mut outcomes = TransferOutcomes::new(self.edition.release.packages.len());
         let (mut refused, mut attests) = (None, false);

@@ -8,8 +8,8 @@ use super::publication::CONCURRENT_WRITES;
 use super::read_back::read_stored;
 use super::reported_blob::ReportedBlob;
 use super::{
-    AttachedBlobs, Blob, BlobFailure, BlobSource, Error, Expected, Journey, Package, Publication,
-    Release, RepoMut, Reporter, Subject, Transfer,
+    AttachedBlobs, Blob, BlobFailure, BlobSource, Error, Expected, Journey, Package, PackageBlob,
+    Publication, Release, RepoMut, Reporter, Subject, Transfer,
 };
 use crate::blob::verify;
 use crate::event::Event;
@@ -36,11 +36,11 @@ impl TransferOutcomes {
     }
 
     /// Writes every blob below the tags of a publication.
-    pub(super) async fn transfer_all<B: BlobSource>(
+    pub(super) async fn transfer_all<B: PackageBlob>(
         &mut self,
         journey: &Journey<'_, B>,
         publication: &Publication<B>,
-    ) -> Result<(), Error<B::Failure>> {
+    ) -> Result<(), Error> {
         let Journey { edition, to, .. } = journey;
         let work = edition.release.packages.iter();
         let work = work.zip(publication.delivers.iter().copied());
@@ -84,11 +84,11 @@ impl TransferOutcomes {
     }
 
     /// Finds out what [`TransferOutcomes::transfer_all`] would do. An interrupted run may have written packages without moving the tag.
-    pub(super) async fn predict<B: BlobSource>(
+    pub(super) async fn predict<B: PackageBlob>(
         &mut self,
         journey: &Journey<'_, B>,
         publication: &Publication<B>,
-    ) -> Result<(), Error<B::Failure>> {
+    ) -> Result<(), Error> {
         let Journey { edition, to, .. } = journey;
         let packages = edition.release.packages.iter();
         let packages = packages.zip(&publication.delivers);
@@ -149,16 +149,16 @@ fn planned(is_there: bool) -> Transfer {
     }
 }
 
-async fn deliver_package<B: BlobSource>(
+async fn deliver_package<B: PackageBlob>(
     package: &Package<B>,
     to: &RepoMut,
     subject: &Subject,
     reporter: &Arc<dyn Reporter>,
-) -> Result<Transfer, Error<B::Failure>> {
+) -> Result<Transfer, Error> {
     let watched = ReportedBlob::start(package.location.clone(), subject, reporter);
     let blob_failure = |source| BlobFailure::of_package(package, source);
     let put = to.put_blob(&watched, Lookup::First).await;
-    let transfer = put.map_err(|error| Error::of_blob(error, blob_failure))?;
+    let transfer = put.map_err(|error| Error::of_blob::<B>(error, blob_failure))?;
     match watched.was_read() {
         true => Ok(transfer),
         false => check_package(package).await.map(|_| transfer),
@@ -166,20 +166,21 @@ async fn deliver_package<B: BlobSource>(
 }
 
 /// Checks the bytes of a package that the repository has, unless they were checked before.
-async fn check_package<B: BlobSource>(package: &Package<B>) -> Result<Transfer, Error<B::Failure>> {
+async fn check_package<B: PackageBlob>(package: &Package<B>) -> Result<Transfer, Error> {
     let blob = &package.location;
     if blob.info().is_unverified {
         let read = verify(blob).await;
-        read.map_err(|source| Error::Source(BlobFailure::of_package(package, source)))?;
+        let failed = |source| Error::of_failure::<B>(BlobFailure::of_package(package, source));
+        read.map_err(failed)?;
     }
     Ok(Transfer::Present)
 }
 
 /// Writes the small blobs, the config and the documents of the evidence, each once.
-async fn documents<B: BlobSource>(
+async fn documents<B: PackageBlob>(
     publication: &Publication<B>,
     to: &RepoMut,
-) -> Result<(), Error<B::Failure>> {
+) -> Result<(), Error> {
     let mut work: Vec<(Blob<B>, Part)> = Vec::new();
     for (blob, what) in publication.all_blobs() {
         let is_new = work
@@ -200,7 +201,7 @@ async fn documents<B: BlobSource>(
                 } => Lookup::Never,
                 Blob::Read { .. } | Blob::Unproven(_) => Lookup::First,
             };
-            put(&blob, what, lookup, &to).await
+            put::<B>(&blob, what, lookup, &to).await
         }
     });
     writes.await?;
@@ -208,15 +209,15 @@ async fn documents<B: BlobSource>(
 }
 
 /// Writes a blob that is not a package.
-async fn put<S: BlobSource>(
-    blob: &S,
+async fn put<B: PackageBlob>(
+    blob: &impl BlobSource<Failure = B::Failure>,
     what: Part,
     lookup: Lookup,
     to: &RepoMut,
-) -> Result<Transfer, Error<S::Failure>> {
+) -> Result<Transfer, Error> {
     let put = to.put_blob(blob, lookup).await;
     put.map_err(|error| {
-        Error::of_blob(error, |source| BlobFailure {
+        Error::of_blob::<B>(error, |source| BlobFailure {
             what,
             package: None,
             digest: blob.expected().digest,
@@ -226,10 +227,10 @@ async fn put<S: BlobSource>(
 }
 
 /// Writes the blobs that no signature covers, and reports each.
-async fn unproven<B: BlobSource>(
+async fn unproven<B: PackageBlob>(
     journey: &Journey<'_, B>,
     publication: &Publication<B>,
-) -> Result<Vec<(Expected, Transfer)>, Error<B::Failure>> {
+) -> Result<Vec<(Expected, Transfer)>, Error> {
     let blobs = unproven_blobs(publication).into_iter();
     let blobs = blobs.map(|(blob, what)| (blob.clone(), what));
     journey
@@ -241,7 +242,7 @@ async fn unproven<B: BlobSource>(
             async move {
                 let expected = blob.expected();
                 let watched = ReportedBlob::start(blob, &subject, &reporter);
-                let transfer = put(&watched, what, Lookup::First, &to).await?;
+                let transfer = put::<B>(&watched, what, Lookup::First, &to).await?;
                 reporter.report(carried(subject, expected, transfer));
                 Ok((expected, transfer))
             }
