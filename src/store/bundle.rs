@@ -296,19 +296,19 @@ impl Part {
         set: &mut Option<Parts>,
         numbers: &mut BTreeSet<usize>,
     ) -> Result<(), Error> {
-        let parts = parts.filter(|parts| (1..=parts.of).contains(&parts.number));
-        let Some(parts) = parts else {
-            return Err(self.fault(tar::CONTENTS, "a part of a set", "another bundle"));
+        let expected = match &*set {
+            Some(first) => format!("another part of {} of the set {}", first.of, first.set),
+            None => "a part of a set".to_owned(),
         };
-        let received = format!("part {} of {} of {}", parts.number, parts.of, parts.set);
-        let is_new = numbers.insert(parts.number);
-        let first = set.get_or_insert_with(|| parts.clone());
-        let number = first.number;
-        if is_new && *first == (Parts { number, ..parts }) {
-            return Ok(());
+        if let Some(parts) = parts.filter(|parts| (1..=parts.of).contains(&parts.number)) {
+            let is_new = numbers.insert(parts.number);
+            let first = set.get_or_insert_with(|| parts.clone());
+            let number = first.number;
+            if is_new && *first == (Parts { number, ..parts }) {
+                return Ok(());
+            }
         }
-        let expected = format!("another part of {} of the set {}", first.of, first.set);
-        Err(self.fault(tar::CONTENTS, &expected, &received))
+        Err(self.fault(tar::CONTENTS, &expected, "another bundle"))
     }
 
     /// The content of the next member of the head, which must have this name.

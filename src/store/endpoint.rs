@@ -90,12 +90,13 @@ impl Endpoint {
         if directory.is_file() {
             return Err(disk::Error::NotDirectory { path }.into());
         }
-        let is_directory = directory.is_dir();
         match (self.exact, directory.join("oci-layout").exists()) {
             (false, true) => Err(Error::IsRepository { path }),
             (true, true) => Ok(Store::Layout(Layout::new(path, &self.text))),
-            (false, false) if is_directory => Ok(Store::Layout(Layout::new(path, &self.text))),
-            (_, false) => Err(Error::NoStore { path, is_directory }),
+            (false, false) if directory.is_dir() => {
+                Ok(Store::Layout(Layout::new(path, &self.text)))
+            }
+            (_, false) => Err(Error::NoStore { path }),
         }
     }
 
@@ -376,22 +377,14 @@ fn literal(text: &str, directory: &str) -> Result<PathBuf, AddressError> {
         let expected = format!("oci-layout:{path} or oci-layout:/{path}");
         return Err(AddressError::not_store(text, &expected));
     }
-    let is_archive = [".tar", ".tar.gz", ".tgz", ".zip"]
-        .iter()
-        .any(|end| directory.ends_with(end));
-    if is_archive && !Path::new(directory).is_dir() {
-        let expected =
-            "oci-layout:DIR, where DIR is a directory; a bundle of `tfoci copy` is bundle:FILE";
-        return Err(AddressError::not_store(text, expected));
-    }
     let mut symbols = ["${", "%{", "{hostname}", "{namespace}", "{type}"].into_iter();
-    let text = || text.to_owned();
-    match symbols.find(|symbol| directory.contains(symbol)) {
-        Some(symbol) => Err(AddressError::Template {
-            text: text(),
-            symbol,
-        }),
-        None => Ok(directory.into()),
+    match symbols.any(|symbol| directory.contains(symbol)) {
+        true => {
+            let expected =
+                "a directory without symbols, to which HOSTNAME/NAMESPACE/TYPE is appended";
+            Err(AddressError::not_store(text, expected))
+        }
+        false => Ok(directory.into()),
     }
 }
 

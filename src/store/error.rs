@@ -156,12 +156,8 @@ pub enum Error {
     #[error("a bundle is written by `tfoci copy` only")]
     ReadOnly,
     /// There is no store at the path.
-    #[error("{}", if *.is_directory { format!("no OCI image layout is in {}", printable_path(.path)) } else { format!("cannot find the directory {}", printable_path(.path)) })]
-    NoStore {
-        path: PathBuf,
-        /// Whether the path is that of a directory.
-        is_directory: bool,
-    },
+    #[error("no OCI image layout is in {}", printable_path(.path))]
+    NoStore { path: PathBuf },
 }
 
 /// What is wrong with a bundle, and where.

@@ -72,7 +72,6 @@ impl Store {
         match &self {
             Self::Layout(layout) if layout.is_empty()? => Err(Error::NoStore {
                 path: layout.root().to_owned(),
-                is_directory: true,
             }),
             _ => Ok(self),
         }

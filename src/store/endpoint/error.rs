@@ -69,9 +69,6 @@ pub enum AddressError {
         text: String,
         providers: Box<(ProviderAddr, ProviderAddr)>,
     },
-    /// A template symbol in a directory, which is taken literally.
-    #[error("`{}` holds the template symbol `{symbol}`: HOSTNAME/NAMESPACE/TYPE is appended to a directory by itself", printable(.text))]
-    Template { text: String, symbol: &'static str },
 }
 
 impl AddressError {

@@ -48,8 +48,8 @@ fn the_prefix_decides_and_the_directory_is_literal() {
     }
     for (text, wanted) in [
         ("oci-layout:", "expected oci-layout:DIR"),
-        ("oci-layout:x/${hostname}", "template symbol `${`"),
-        ("oci-layout:x/{type}", "template symbol `{type}`"),
+        ("oci-layout:x/${hostname}", "without symbols"),
+        ("oci-layout:x/{type}", "without symbols"),
         (
             "oci-layout://m/p",
             "expected oci-layout:m/p or oci-layout:/m/p",
