@@ -13,6 +13,8 @@ use crate::version::{self, Version};
 /// The longest tag that the OCI distribution specification allows, in characters.
 const LONGEST_TAG: usize = 128;
 const EVIDENCE: &str = "evidence-";
+/// The longest version whose evidence has a tag, in characters.
+const LONGEST_VERSION: usize = LONGEST_TAG - EVIDENCE.len();
 
 /// The name of a repository in its store: in a layout the directory below its root, in a registry `REGISTRY/NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,11 +118,8 @@ impl Tag {
     /// The version is longer than 119 characters, so that its evidence could not be tagged.
     pub fn of_version(version: &Version) -> Result<Self, Error> {
         let text = version.to_string().replace('+', "_");
-        if text.len() > LONGEST_TAG - EVIDENCE.len() {
-            return Err(Error::LongVersion {
-                version: version.clone(),
-                longest: LONGEST_TAG - EVIDENCE.len(),
-            });
+        if text.len() > LONGEST_VERSION {
+            return Err(Error::LongVersion(version.clone()));
         }
         Self::parse(&text)
     }
@@ -166,7 +165,7 @@ pub fn version_of(name: &str) -> Result<Version, Ignored> {
     match Tag::of_version(&version) {
         Ok(tag) if tag.as_str() == name => Ok(version),
         Ok(canonical) => Err(Ignored::NotCanonical { version, canonical }),
-        Err(Error::LongVersion { longest, .. }) => Err(Ignored::TooLong { longest }),
+        Err(Error::LongVersion(_)) => Err(Ignored::TooLong),
         Err(_) => Err(Ignored::NotAVersion),
     }
 }
@@ -188,10 +187,7 @@ pub enum Ignored {
     /// A number exceeds 64 bits. Clients crash on it.
     NumberTooLarge,
     /// Clients list the version, but the tag of its evidence would be too long.
-    TooLong {
-        /// The longest version in characters.
-        longest: usize,
-    },
+    TooLong,
 }
 
 impl fmt::Display for Ignored {
@@ -206,9 +202,9 @@ impl fmt::Display for Ignored {
                 )
             }
             Self::NumberTooLarge => f.write_str("a number beyond 64 bits: clients crash on it"),
-            Self::TooLong { longest } => write!(
+            Self::TooLong => write!(
                 f,
-                "longer than the {longest} characters that leave room for its evidence"
+                "longer than the {LONGEST_VERSION} characters that leave room for its evidence"
             ),
         }
     }
@@ -222,8 +218,8 @@ pub enum Error {
     #[error("`{}` is not a tag: expected up to 128 letters, digits, `_`, `.` and `-`, the first no `.` or `-`", printable(.text))]
     Tag { text: String },
     /// The tag of its evidence, `evidence-` and the version, would be too long.
-    #[error("the version is too long to be a tag\n  expected at most {longest} characters\n  received {}", .version.to_string().len())]
-    LongVersion { version: Version, longest: usize },
+    #[error("the version is too long to be a tag\n  expected at most {LONGEST_VERSION} characters\n  received {}", .0.to_string().len())]
+    LongVersion(Version),
 }
 
 /// The longest accepted text in bytes. Registries accept names of at most 255 characters, and a host has at most 253.
@@ -347,7 +343,7 @@ mod tests {
         assert_eq!(seen("evidence-1.0.0"), Err(Ignored::Evidence));
         assert_eq!(seen("\u{202e}1.0.0\n"), Err(Ignored::NotAVersion));
         let long = format!("1.0.0-{}", "a".repeat(114));
-        assert_eq!(seen(&long), Err(Ignored::TooLong { longest: 119 }));
+        assert_eq!(seen(&long), Err(Ignored::TooLong));
     }
 
     #[test]
@@ -360,7 +356,7 @@ mod tests {
         assert_eq!(Tag::of_evidence(&version(119)).unwrap().as_str().len(), 128);
         assert!(matches!(
             Tag::of_version(&version(120)),
-            Err(Error::LongVersion { .. })
+            Err(Error::LongVersion(_))
         ));
     }
 

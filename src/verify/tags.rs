@@ -39,8 +39,8 @@ impl Journey<'_> {
                     let message = "a number of this tag exceeds 64 bits: clients crash when they list the versions";
                     (Code::TagCrashesClients, None, message.to_owned())
                 }
-                Ignored::TooLong { longest } => {
-                    let message = format!("the version has more than {longest} characters, so tfoci passes over it");
+                Ignored::TooLong => {
+                    let message = format!("the version is {reason}, so tfoci passes over it");
                     (Code::TagTooLong, None, message)
                 }
             };

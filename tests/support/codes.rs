@@ -108,6 +108,6 @@ pub fn of_ignored(reason: &Ignored) -> &'static str {
         Ignored::Evidence => "tag-is-evidence",
         Ignored::NotCanonical { .. } => "tag-not-canonical",
         Ignored::NumberTooLarge => "tag-number-too-large",
-        Ignored::TooLong { .. } => "tag-too-long",
+        Ignored::TooLong => "tag-too-long",
     }
 }
