@@ -141,7 +141,6 @@ pub(crate) fn mismatch(file_name: String, expected: Digest, received: Digest) ->
         file_name,
         expected,
         received,
-        is_stated: false,
     };
     mismatch.into()
 }
