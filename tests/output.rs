@@ -4,9 +4,6 @@ use crate::support::scene::Run;
 
 /// Arguments of the command line.
 mod arguments;
-/// Whole runs on terminals of several sizes, as golden text.
-#[cfg(target_os = "linux")]
-mod captures;
 /// Colours and their meaning.
 #[cfg(target_os = "linux")]
 mod colours;

@@ -14,7 +14,6 @@ mod copy;
 mod doctor;
 mod error;
 mod findings;
-mod finished_line;
 mod have;
 mod help;
 mod host;

@@ -11,10 +11,9 @@ mod usage;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use console::{Style, Term, measure_text_width};
+use console::Style;
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use serde::Serialize;
 
@@ -26,7 +25,6 @@ use tfoci::outcome::{Failure, Problem};
 
 use super::arguments::{Color, Format, Globals};
 use super::error::CommandError;
-use super::finished_line::{FinishedLine, Widths};
 use super::neutral;
 use super::pending::PendingRequests;
 use super::redaction::Redaction;
@@ -67,9 +65,7 @@ pub(super) enum Motion {
 pub(super) enum Tone {
     /// Something was done.
     Done,
-    /// Something was done with bytes that no trusted key has signed.
-    Unproven,
-    /// Information.
+    /// Information, or something that was done with bytes that no trusted key has signed.
     Plain,
     /// Something that needs attention.
     Warning,
@@ -85,8 +81,6 @@ pub(super) struct Printer {
     pub(super) pending: PendingRequests,
     /// Whether stdout is a terminal, so that a person reads the result.
     pub(super) result_is_read: bool,
-    /// The columns of the lines about versions.
-    pub(super) widths: Arc<Widths>,
     /// Whether stderr is a terminal.
     terminal: bool,
     colorful: bool,
@@ -99,8 +93,6 @@ pub(super) struct Printer {
     warned: Arc<Mutex<HashSet<String>>>,
     /// The error that occurred when the result was written.
     unwritten: Arc<Mutex<Option<io::Error>>>,
-    /// Whether the last lines on stderr are an error.
-    after_error: Arc<AtomicBool>,
 }
 
 impl Printer {
@@ -136,7 +128,6 @@ impl Printer {
             bars,
             pending: PendingRequests::default(),
             result_is_read: io::stdout().is_terminal(),
-            widths: Arc::default(),
             terminal,
             colorful,
             github: GithubJob::current(),
@@ -144,7 +135,6 @@ impl Printer {
             redaction: Arc::new(Redaction::of(arguments)),
             warned: Arc::default(),
             unwritten: Arc::default(),
-            after_error: Arc::default(),
         }
     }
 
@@ -196,36 +186,13 @@ impl Printer {
         }
     }
 
-    /// Prints a line on stderr: what happened, and to what. A result continues in further lines on a narrow terminal.
+    /// Prints a line on stderr: what happened, and to what.
     pub(super) fn line(&self, tone: Tone, verb: &str, text: &str) {
-        match (tone, self.columns()) {
-            (Tone::Done | Tone::Unproven, Some(columns)) => {
-                self.whole_line(tone, verb, &folded(text, columns));
-            }
-            _ => self.whole_line(tone, verb, text),
-        }
-    }
-
-    fn whole_line(&self, tone: Tone, verb: &str, text: &str) {
         if self.is_log {
             self.log_message(&verb.to_lowercase(), text);
         } else if self.verbosity != Verbosity::Quiet {
             self.to_stderr(style(tone).bold(), &format!("{verb:>GUTTER$}"), text);
         }
-    }
-
-    /// The text of a line about something that is done, in the columns of the terminal.
-    pub(super) fn fitted(&self, line: &FinishedLine<'_>) -> String {
-        match self.columns() {
-            Some(columns) => line.within(columns, &self.widths),
-            None => line.whole(),
-        }
-    }
-
-    /// The columns of a line beside its verb; `None` if stderr is no terminal.
-    fn columns(&self) -> Option<usize> {
-        let (_, columns) = self.terminal.then(|| Term::stderr().size())?;
-        Some(usize::from(columns).saturating_sub(GUTTER + 2))
     }
 
     /// Prints what was done with a package: with `-v`. Otherwise its version has one line.
@@ -238,19 +205,6 @@ impl Printer {
     /// Whether only what changes has lines: a person at a terminal reads them, and the summary counts the rest.
     pub(super) fn is_terse(&self) -> bool {
         self.terminal && self.verbosity <= Verbosity::Normal
-    }
-
-    /// Prints what was done with a version, unless its packages have lines.
-    pub(super) fn version(
-        &self,
-        tone: Tone,
-        verb: &str,
-        line: &FinishedLine<'_>,
-        has_packages: bool,
-    ) {
-        if self.motion == Motion::Bars || !(has_packages && self.is_verbose()) {
-            self.line(tone, verb, &self.fitted(line));
-        }
     }
 
     /// Prints a warning, unless this run has printed it already, or very many: `tfoci serve` runs for months, and others choose the texts.
@@ -310,7 +264,6 @@ impl Printer {
 
     /// Writes a line, and its beginning in a style. The text is sanitised, so that only the style contains escape sequences.
     fn to_stderr(&self, style: Style, begin: &str, text: &str) {
-        self.after_error.store(false, Ordering::Relaxed);
         let line = self.styled(style, begin, text);
         self.bars.suspend(|| {
             // If stderr is closed, there is no way to report the error.
@@ -327,28 +280,10 @@ impl Printer {
     }
 }
 
-/// A text in lines of so many columns, if its words are no longer. They begin below each other, beside the verb. `in` stays with the time that
-/// follows.
-fn folded(text: &str, columns: usize) -> String {
-    let bound = text.replace(" in ", " in\u{a0}");
-    let mut rows: Vec<String> = Vec::new();
-    for word in bound.split(' ') {
-        match rows.last_mut() {
-            Some(row) if measure_text_width(row) + 1 + measure_text_width(word) <= columns => {
-                *row += &format!(" {word}");
-            }
-            _ => rows.push(word.to_owned()),
-        }
-    }
-    let rows: Vec<&str> = rows.iter().map(|row| row.trim_end()).collect();
-    rows.join(&format!("\n{:GUTTER$} ", ""))
-        .replace('\u{a0}', " ")
-}
-
 fn style(tone: Tone) -> Style {
     match tone {
         Tone::Done => Style::new().green(),
-        Tone::Unproven | Tone::Plain => Style::new().cyan(),
+        Tone::Plain => Style::new().cyan(),
         Tone::Warning => Style::new().yellow(),
     }
 }

@@ -37,16 +37,9 @@ impl Terminal {
         }
     }
 
-    /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`, and asserts success. `see` gets each frame when it is
-    /// complete, while the program runs.
+    /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`, and asserts success.
     #[track_caller]
-    pub fn watch(
-        scene: &Scene,
-        columns: usize,
-        rows: usize,
-        arguments: &str,
-        mut see: impl FnMut(&[String]),
-    ) -> Self {
+    pub fn run(scene: &Scene, columns: usize, rows: usize, arguments: &str) -> Self {
         let program = env!("CARGO_BIN_EXE_tfoci");
         let line = format!("stty cols {columns} rows {rows}; '{program}' {arguments} >stdout");
         let mut command = scene.command("script");
@@ -55,7 +48,7 @@ impl Terminal {
         let mut child = Watched(command.stdout(Stdio::piped()).spawn().unwrap());
         let mut output = child.0.stdout.take().unwrap();
         let mut terminal = Self::new(columns, rows);
-        let (mut unread, mut part, mut seen) = (Vec::new(), [0; 4096], 0);
+        let (mut unread, mut part) = (Vec::new(), [0; 4096]);
         let began = Instant::now();
         loop {
             let count = output.read(&mut part).unwrap();
@@ -66,11 +59,6 @@ impl Terminal {
             };
             let text: Vec<u8> = unread.drain(..whole).collect();
             terminal.show(std::str::from_utf8(&text).unwrap());
-            for frame in &terminal.frames[seen..] {
-                see(frame);
-            }
-            seen = terminal.frames.len();
-            // The expected frame did not appear in time.
             let is_late = began.elapsed() > LONGEST;
             assert!(!is_late, "{:#?}", terminal.frames.last());
             if count == 0 {
@@ -80,12 +68,6 @@ impl Terminal {
         let status = child.0.wait().unwrap();
         assert!(status.success(), "{}", terminal.all());
         terminal
-    }
-
-    /// Runs `tfoci` on a terminal of this size, with stdout in the file `stdout`, and asserts success.
-    #[track_caller]
-    pub fn run(scene: &Scene, columns: usize, rows: usize, arguments: &str) -> Self {
-        Self::watch(scene, columns, rows, arguments, |_| ())
     }
 
     /// Interprets the output of a program.

@@ -1,30 +1,23 @@
 //! Progress: how many packages and bytes a run plans, and how many of them are done.
 //!
-//! Events change the [`ledger`], which adds up packages and bytes. On a terminal, [`frame`] draws its sums as lines below the log; elsewhere, a
-//! line has them every half minute. [`report`](super::report) prints the results of versions.
+//! Events change the [`ledger`], which adds up packages and bytes. On a terminal, a bar for each package and one for its sums stand below the
+//! log; elsewhere, a line has the sums every half minute. [`report`](super::report) prints the results of versions.
 
-mod frame;
 mod ledger;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
-use console::Term;
-use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{FormattedDuration, HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use tfoci::authentication::{Anchor, Authentication, Status};
 use tfoci::error::printable_path;
 use tfoci::event::{Event, Reporter, Subject, Transfer, Warning};
 use tfoci::jobs::locked;
-use tfoci::version::Version;
 
-pub(super) use super::finished_line::explained;
-use super::finished_line::is_embedded;
 use super::printer::{Motion, Printer, Tone};
-use ledger::Ledger;
+use ledger::{Ledger, is_part};
 
 /// Nothing is drawn before this time, so that short runs show no bars.
 const FIRST_FRAME: Duration = Duration::from_millis(500);
@@ -32,6 +25,11 @@ const FIRST_FRAME: Duration = Duration::from_millis(500);
 const FRAME: Duration = Duration::from_millis(100);
 /// Redraws of the terminal per second.
 const FRAMES: u8 = 10;
+/// The line of a bar. The text is cut where the terminal ends.
+const LINE: &str = "{bar:20} {percent:>3}%  {wide_msg}";
+
+/// After this time without a byte, a line names the host for which the run waits.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// Without a terminal, the start of a package larger than this is printed, in bytes.
 const LARGE: u64 = 1 << 20;
@@ -52,8 +50,11 @@ struct State {
     ledger: Ledger,
     /// When the next line without a terminal is due.
     next_beat: Duration,
-    /// The lines at the bottom of the terminal, once they are drawn.
-    lines: Option<ProgressBar>,
+    last_byte: Instant,
+    /// The bar of the sums, the last one.
+    total: ProgressBar,
+    /// The bars of the packages in transfer.
+    bars: HashMap<Subject, ProgressBar>,
     /// Warnings about platforms without a package, until it is known that their version changes. Those of versions that are left out say the same
     /// in every run.
     held: HashMap<Subject, Vec<Warning>>,
@@ -64,6 +65,7 @@ struct State {
 impl Progress {
     /// The progress of a run with this number of providers.
     pub(super) fn begin(printer: &Printer, providers: usize, only_changed: bool) -> Arc<Self> {
+        let total = printer.bars.add(bar(1, String::new()));
         let progress = Arc::new(Self {
             printer: printer.clone(),
             started: Instant::now(),
@@ -71,7 +73,9 @@ impl Progress {
             state: Mutex::new(State {
                 ledger: Ledger::of(providers),
                 next_beat: BEAT,
-                lines: None,
+                last_byte: Instant::now(),
+                total,
+                bars: HashMap::new(),
                 held: HashMap::new(),
                 is_closed: false,
             }),
@@ -89,15 +93,12 @@ impl Progress {
         format!("{:.1}s", self.started.elapsed().as_secs_f64())
     }
 
-    /// Removes the lines at the bottom of the terminal. They do not return.
+    /// Removes the bars at the bottom of the terminal. They do not return: tasks that are being cancelled draw no more.
     pub(super) fn clear(&self) {
-        let mut state = self.state();
-        state.is_closed = true;
-        if let Some(lines) = state.lines.take() {
-            // A bar that is removed leaves its last lines on the screen, so clear them first.
-            let _closed = self.printer.bars.clear();
-            self.printer.bars.remove(&lines);
-        }
+        self.state().is_closed = true;
+        let _closed = self.printer.bars.clear();
+        let hidden = ProgressDrawTarget::hidden();
+        self.printer.bars.set_draw_target(hidden);
     }
 
     /// Counts a version that is complete.
@@ -119,13 +120,16 @@ impl Progress {
 
     /// Leaves out a failed provider, or one failed version.
     pub(super) fn abandon(&self, failed: &Subject) {
-        self.state().ledger.abandon(failed);
+        let mut state = self.state();
+        state.ledger.abandon(failed);
+        let stopped = state.bars.extract_if(|package, _| is_part(package, failed));
+        stopped.for_each(|(_, bar)| bar.finish_and_clear());
     }
 
     /// How many of all packages are done, as text; `None` if none is.
     pub(super) fn packages_done(&self) -> Option<String> {
-        let totals = self.state().ledger.totals()?;
-        (totals.finished > 0).then(|| totals.packages_done())
+        let totals = self.state().ledger.totals();
+        (totals.finished > 0).then(|| totals.packages())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -135,35 +139,44 @@ impl Progress {
     fn show(&self) {
         let now = self.started.elapsed();
         let mut state = self.state();
-        if state.is_closed || now < FIRST_FRAME {
+        let is_bars = self.printer.motion == Motion::Bars;
+        let first = if is_bars {
+            FIRST_FRAME
+        } else {
+            state.next_beat
+        };
+        if state.is_closed || now < first {
             return;
         }
-        let host = self.printer.pending.oldest();
-        match self.printer.motion {
-            Motion::Bars => self.draw(&mut state, host.as_deref()),
-            Motion::Lines if now >= state.next_beat => {
-                state.next_beat = now + BEAT;
-                let text = standing(&mut state.ledger, now, host);
-                drop(state);
-                self.printer.line(Tone::Plain, "Working", &text);
-            }
-            Motion::Lines | Motion::Still => {}
+        let totals = state.ledger.totals();
+        let mut parts = totals.parts();
+        if state.last_byte.elapsed() > QUIET {
+            let host = self.printer.pending.oldest();
+            parts.extend(host.map(|host| format!("waiting for {host}")));
         }
-    }
-
-    fn draw(&self, state: &mut State, host: Option<&str>) {
-        let text = frame::draw(&mut state.ledger, Term::stderr().size(), host).join("\n");
-        let lines = state.lines.get_or_insert_with(|| {
-            let target = ProgressDrawTarget::stderr_with_hz(FRAMES);
-            self.printer.bars.set_draw_target(target);
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-            if let Ok(style) = ProgressStyle::with_template("{msg}") {
-                bar.set_style(style);
+        if is_bars {
+            let total = &state.total;
+            if self.printer.bars.is_hidden() {
+                let target = ProgressDrawTarget::stderr_with_hz(FRAMES);
+                self.printer.bars.set_draw_target(target);
             }
-            self.printer.bars.add(bar)
-        });
-        lines.set_message(self.printer.neutral(&text));
-        lines.tick();
+            total.set_length(totals.bytes.max(1));
+            total.set_position(totals.received);
+            let rate = total.per_sec() as u64;
+            if rate > 0 && totals.received < totals.bytes {
+                parts.push(format!("{}/s", HumanBytes(rate)));
+                parts.push(format!("ETA {}", FormattedDuration(total.eta())));
+            }
+            total.set_message(self.printer.neutral(&parts.join(", ")));
+            total.tick();
+            return;
+        }
+        state.next_beat = now + BEAT;
+        drop(state);
+        if parts.is_empty() {
+            parts.push(format!("for {} seconds", now.as_secs()));
+        }
+        self.printer.line(Tone::Plain, "Working", &parts.join(", "));
     }
 
     fn started(&self, subject: Subject, size: u64) {
@@ -171,37 +184,27 @@ impl Progress {
             let text = format!("{subject} {}", HumanBytes(size));
             self.printer.line(Tone::Plain, "Copying", &text);
         }
-        self.state().ledger.start(subject, size);
+        self.stop(&subject);
+        let mut state = self.state();
+        let bar = bar(size, self.printer.neutral(&subject.to_string()));
+        let bar = self.printer.bars.insert_before(&state.total, bar);
+        state.bars.insert(subject, bar);
     }
 
-    fn selected(&self, subject: &Subject, matching: usize) {
-        if self.printer.is_terse() {
-            return;
+    fn advanced(&self, subject: &Subject, bytes: u64) {
+        let mut state = self.state();
+        state.last_byte = Instant::now();
+        state.ledger.advance(subject, bytes);
+        if let Some(bar) = state.bars.get(subject) {
+            bar.inc(bytes);
         }
-        let text = format!("{subject} (newest of {matching} matching)");
-        self.printer.line(Tone::Plain, "Selected", &text);
     }
 
-    fn versions_selected(&self, subject: &Subject, versions: Vec<(Version, Option<usize>)>) {
-        for (version, _) in &versions {
-            self.printer.widths.widen(&Subject {
-                version: Some(version.clone()),
-                ..subject.clone()
-            });
+    /// Removes the bar of a transfer.
+    fn stop(&self, subject: &Subject) {
+        if let Some(bar) = self.state().bars.remove(subject) {
+            bar.finish_and_clear();
         }
-        self.state().ledger.select(subject, versions);
-    }
-
-    fn finished(
-        &self,
-        subject: &Subject,
-        size: u64,
-        transfer: Transfer,
-        authentication: &Authentication,
-    ) {
-        let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
-        self.printer
-            .package(tone(authentication), verb(transfer), &text);
     }
 
     fn verified(&self, subject: &Subject, authentication: &Authentication) {
@@ -217,29 +220,34 @@ impl Progress {
     }
 }
 
+fn bar(length: u64, text: String) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
+    if let Ok(style) = ProgressStyle::with_template(LINE) {
+        bar.set_style(style.progress_chars("█░"));
+    }
+    bar.with_message(text)
+}
+
+/// Whether the key of a release is stored beside it.
+fn is_embedded(authentication: &Authentication) -> bool {
+    authentication.anchor == Some(Anchor::Embedded)
+}
+
+/// The authentication, with an explanation if it proves less than the word `signed` suggests.
+pub(super) fn explained(authentication: &Authentication) -> String {
+    let more = match is_embedded(authentication) {
+        true => " by the key beside it, not pinned",
+        false => "",
+    };
+    format!("{authentication}{more}")
+}
+
 /// The tone of a line with this authentication. Green lines were proven by a lock file, or by a signature whose key is not stored beside it.
 pub(super) fn tone(authentication: &Authentication) -> Tone {
     match (authentication.status, authentication.anchor) {
-        (_, Some(Anchor::Embedded)) => Tone::Unproven,
+        (_, Some(Anchor::Embedded)) => Tone::Plain,
         (Status::Signed, _) | (_, Some(Anchor::Lock)) => Tone::Done,
-        _ => Tone::Unproven,
-    }
-}
-
-/// The line of a run without a terminal: what is done, or the host for which it waits, or at least the time.
-fn standing(ledger: &mut Ledger, now: Duration, host: Option<String>) -> String {
-    let mut parts = Vec::new();
-    if let Some(totals) = ledger.totals() {
-        parts.push(format!("{} packages done", totals.packages_done()));
-        if totals.bytes > 0 {
-            parts.push(frame::fraction(&totals));
-        }
-    }
-    let host = host.filter(|_| !ledger.flows(BEAT));
-    parts.extend(host.map(|host| format!("waiting for {host}")));
-    match parts.is_empty() {
-        true => format!("for {} seconds", now.as_secs()),
-        false => parts.join(", "),
+        _ => Tone::Plain,
     }
 }
 
@@ -261,9 +269,8 @@ impl Reporter for Progress {
                 let text = format!("for another process that holds {}", printable_path(&path));
                 self.printer.line(Tone::Warning, "Waiting", &text);
             }
-            Event::Selected { subject, matching } => self.selected(&subject, matching),
             Event::VersionsSelected { subject, versions } => {
-                self.versions_selected(&subject, versions);
+                self.state().ledger.select(&subject, versions);
             }
             Event::Planned {
                 subject,
@@ -275,15 +282,18 @@ impl Reporter for Progress {
                 authentication,
             } => self.verified(&subject, &authentication),
             Event::Started { subject, size } => self.started(subject, size),
-            Event::Advanced { subject, bytes } => self.state().ledger.advance(&subject, bytes),
+            Event::Advanced { subject, bytes } => self.advanced(&subject, bytes),
             Event::Finished {
                 subject,
                 size,
                 transfer,
                 authentication,
             } => {
-                self.state().ledger.finish(&subject, size);
-                self.finished(&subject, size, transfer, &authentication);
+                self.stop(&subject);
+                self.state().ledger.finish(&subject);
+                let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
+                let tone = tone(&authentication);
+                self.printer.package(tone, verb(transfer), &text);
             }
             Event::AttachedFinished {
                 subject,
@@ -291,10 +301,10 @@ impl Reporter for Progress {
                 size,
                 transfer,
             } => {
-                self.state().ledger.stop(&subject);
+                self.stop(&subject);
                 let status = Status::Unverified;
                 let text = format!("{subject} {digest}   {}   {status}", HumanBytes(size));
-                self.printer.line(Tone::Unproven, verb(transfer), &text);
+                self.printer.line(Tone::Plain, verb(transfer), &text);
             }
             Event::Warning {
                 subject,

@@ -42,17 +42,6 @@ impl Gate {
         }
     }
 
-    /// Admits one more byte of each named answer. `parts` has the names, each with the number of bytes that were admitted first. No
-    /// answer gets more than `most` bytes beyond these.
-    pub fn nudge(&self, parts: impl IntoIterator<Item = (&'static str, usize)>, most: usize) {
-        for (name, part) in parts {
-            let admitted = self.admitted().bytes.get(name).copied();
-            if let Some(bytes) = admitted.filter(|bytes| (part..part + most).contains(bytes)) {
-                self.admit(name, bytes + 1);
-            }
-        }
-    }
-
     /// Admits answers with this name completely.
     pub fn open(&self, name: &str) {
         self.admit(name, usize::MAX);
