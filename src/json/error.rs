@@ -26,7 +26,7 @@ pub enum Fault {
         /// The name of the second member, as in the document.
         second: String,
     },
-    /// There are more members, items or levels than the limit allows.
+    /// There are more members or items than the limit allows.
     TooMany {
         /// The plural noun for what there is too much of.
         what: &'static str,
@@ -61,28 +61,6 @@ impl Error {
     pub(super) fn at_item(mut self, number: usize) -> Self {
         self.path.insert(0, format!("item {number}"));
         self
-    }
-
-    /// The faulty part of the document: "item 2 of `manifests` of the index", or "the index".
-    pub fn part_of(&self, document: &str) -> String {
-        let steps = self.path.iter().rev();
-        let parts: String = steps.map(|step| format!("{step} of ")).collect();
-        format!("{parts}the {document}")
-    }
-
-    /// The expected and the received content, for the lines below the first line of an error message.
-    pub fn facts(&self, document: &str) -> String {
-        let part = self.part_of(document);
-        match &self.fault {
-            Fault::Malformed(_) => format!("  found in {part}"),
-            Fault::Repeated { first, second } => {
-                let (first, second) = (printable(first), printable(second));
-                format!("  expected one `{first}` in {part}\n  received `{first}` and `{second}`")
-            }
-            Fault::TooMany { what, limit } => {
-                format!("  expected at most {limit} {what} in {part}\n  received more")
-            }
-        }
     }
 
     /// The category that decides the exit code. A duplicate member is always [`Category::Untrusted`].

@@ -29,8 +29,6 @@ pub use error::{Error, Fault};
 
 /// The largest number of members of an object. Real ones have a dozen.
 pub const MOST_MEMBERS: usize = 1_000;
-/// The deepest accepted nesting. Real documents have six levels; clients stop at 10,000.
-const DEEPEST: usize = 100;
 
 /// A JSON object: its members in order, with unparsed values.
 #[derive(Clone, Debug, Default)]
@@ -43,11 +41,8 @@ impl<'a> Object<'a> {
     /// Parses a document that is exactly one object, with optional white space around it.
     ///
     /// # Errors
-    /// The document is not an object, nests too deeply, or has too many members.
+    /// The document is not an object, or has too many members.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
-        if depth(bytes) > DEEPEST {
-            return Err(Error::too_many("levels", DEEPEST));
-        }
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         let object = Self::read(&mut deserializer)?;
         deserializer.end()?;
@@ -291,24 +286,6 @@ fn is_named(key: &str, name: &str) -> bool {
         c => c.to_ascii_lowercase(),
     });
     folded.eq(name.chars().map(|c| c.to_ascii_lowercase()))
-}
-
-/// The nesting depth of brackets. For text that is not JSON the result is meaningless.
-fn depth(bytes: &[u8]) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    let (mut in_text, mut escaped) = (false, false);
-    for byte in bytes {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_text => escaped = true,
-            b'"' => in_text = !in_text,
-            b'[' | b'{' if !in_text => depth += 1,
-            b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
 }
 
 #[cfg(test)]

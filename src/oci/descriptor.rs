@@ -272,7 +272,7 @@ mod tests {
             let text = format!(r#"{{"annotations":{{{members}}}}}"#);
             let read = Descriptor::of(serde_json::from_str(&text).unwrap());
             read.map(|read| read.annotations.len())
-                .map_err(|error| error.part_of("index"))
+                .map_err(|error| error.to_string())
         };
         assert_eq!(read(r#""other":"a","other":"b""#), Ok(0));
         assert_eq!(
@@ -281,7 +281,7 @@ mod tests {
         );
         assert_eq!(
             read(r#""org.tfoci.package":"a","org.tfoci.package":null"#),
-            Err("`annotations` of the index".to_owned())
+            Err("`annotations`: an object has the members `org.tfoci.package` and `org.tfoci.package`".to_owned())
         );
     }
 

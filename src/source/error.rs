@@ -80,7 +80,7 @@ pub enum Error {
         received: Option<String>,
     },
     /// A document that cannot be parsed, has a list longer than the limit, or a duplicate member, which different parsers read differently.
-    #[error("the {what} cannot be understood\n{}\n  from {url}", .source.facts(&.what.to_string()))]
+    #[error("the {what} cannot be understood\n  from {url}")]
     Json {
         what: Document,
         url: Shown,
