@@ -1,7 +1,7 @@
 //! Errors of lock files.
 
 use crate::address::{self, ProviderAddr};
-use crate::error::{Category, Hint, printable};
+use crate::error::{Category, Hint};
 use crate::syntax::{self, SyntaxError};
 use crate::{constraint, text, version};
 
@@ -26,43 +26,23 @@ fn of(provider: &Option<ProviderAddr>) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum LockFileErrorKind {
-    /// The file exceeds a limit.
-    #[error("more than {limit} {what}")]
-    Many { what: &'static str, limit: usize },
     /// The file is not HCL.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
     /// The marks that Git leaves where two branches changed the same lines.
     #[error("`<<<<<<<` begins a merge conflict that is not resolved")]
     Conflict,
-    /// A block or attribute that lock files do not have.
-    #[error("a lock file has no `{}` here", printable(.name))]
-    Unexpected { name: String },
     /// A label that is not the address of an installable provider.
     #[error(transparent)]
     Address(#[from] address::Error),
-    /// An address, version or constraint in another form than the one that clients write.
-    #[error("{what} normal form\n  expected {expected}\n  received {}", printable(.received))]
-    Form {
-        what: &'static str,
-        expected: String,
-        received: String,
-    },
-    /// Two entries for the same provider.
-    #[error("one provider has two entries\n  the first at line {first}")]
-    Duplicate { first: usize },
-    /// An entry without a version.
-    #[error("an entry has no `version`")]
-    NoVersion,
     #[error(transparent)]
     Version(#[from] version::Error),
     /// An invalid version constraint.
     #[error(transparent)]
     Constraints(#[from] constraint::Error),
-    #[error("`hashes` is not a list of text in quotes, with at least one")]
-    NotHashes,
-    #[error("`{}` is not a package hash\n  expected SCHEME:VALUE", printable(.text))]
-    Hash { text: String },
+    /// Anything else that clients do not write.
+    #[error("{0}")]
+    Refused(String),
 }
 
 impl From<syntax::Error> for Error {

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use super::{Client, Error, LARGEST, LockFile, LockFileErrorKind, LockedProvider, MOST};
 use crate::address::ProviderAddr;
 use crate::constraint::VersionConstraints;
+use crate::error::printable;
 use crate::hash::PackageHash;
 use crate::syntax::{self, Member, Section, SyntaxError, Value};
 
@@ -22,7 +23,7 @@ impl LockFile {
     }
 
     fn read(bytes: &[u8]) -> Result<Self, Error> {
-        let limit = |what, limit| refuse(1, LockFileErrorKind::Many { what, limit });
+        let limit = |what, limit| refused(1, format!("more than {limit} {what}"));
         if bytes.len() > LARGEST {
             return Err(limit("bytes", LARGEST));
         }
@@ -57,8 +58,8 @@ impl LockFile {
                 ..error
             };
             if let Some(first) = lines.insert(provider.clone(), line) {
-                let duplicate = LockFileErrorKind::Duplicate { first };
-                return Err(of_provider(refuse(line, duplicate)));
+                let text = format!("one provider has two entries\n  the first at line {first}");
+                return Err(of_provider(refused(line, text)));
             }
             let entry = LockedProvider::read(body, line).map_err(of_provider)?;
             file.entries.insert(provider, entry);
@@ -92,7 +93,7 @@ impl LockedProvider {
         }
         let line_of = |name| body.line_of(name).unwrap_or(line);
         let version = body.text("version")?;
-        let version = version.ok_or_else(|| refuse(line, LockFileErrorKind::NoVersion))?;
+        let version = version.ok_or_else(|| refused(line, "an entry has no `version`"))?;
         let constraints = match body.text("constraints")? {
             Some(text) => {
                 let what = "version constraints are not in their";
@@ -127,12 +128,13 @@ fn refuse(line: usize, kind: LockFileErrorKind) -> Error {
     }
 }
 
+fn refused(line: usize, text: impl Into<String>) -> Error {
+    refuse(line, LockFileErrorKind::Refused(text.into()))
+}
+
 fn unexpected(member: &Member<'_>) -> Error {
-    let name = member.name.to_string();
-    refuse(
-        member.line.unwrap_or(1),
-        LockFileErrorKind::Unexpected { name },
-    )
+    let text = format!("a lock file has no `{}` here", printable(&member.name));
+    refused(member.line.unwrap_or(1), text)
 }
 
 /// Parses a text that must be in the form that clients write. `what` says what it is.
@@ -148,13 +150,12 @@ where
     if expected == received {
         return Ok(parsed);
     }
-    let kind = LockFileErrorKind::Form {
-        what,
-        expected,
-        received,
-    };
-    Err(refuse(line, kind))
+    let received = printable(&received);
+    let text = format!("{what} normal form\n  expected {expected}\n  received {received}");
+    Err(refused(line, text))
 }
+
+const NOT_HASHES: &str = "`hashes` is not a list of text in quotes, with at least one";
 
 fn read_hashes(value: &Value<'_>, line: usize) -> Result<BTreeSet<PackageHash>, Error> {
     let list = match value {
@@ -163,18 +164,20 @@ fn read_hashes(value: &Value<'_>, line: usize) -> Result<BTreeSet<PackageHash>, 
     };
     let elements = list.unwrap_or_default();
     if elements.is_empty() {
-        return Err(refuse(line, LockFileErrorKind::NotHashes));
+        return Err(refused(line, NOT_HASHES));
     }
     let mut hashes = BTreeSet::new();
     for element in elements {
-        let refused = |kind| refuse(element.line(), kind);
         let text = element.as_text();
-        let text = text.ok_or_else(|| refused(LockFileErrorKind::NotHashes))?;
-        let hash = read_hash(&text);
-        hashes.insert(hash.ok_or_else(|| refused(LockFileErrorKind::Hash { text }))?);
+        let text = text.ok_or_else(|| refused(element.line(), NOT_HASHES))?;
+        let hash = read_hash(&text).ok_or_else(|| {
+            let text = printable(&text);
+            let text = format!("`{text}` is not a package hash\n  expected SCHEME:VALUE");
+            refused(element.line(), text)
+        });
+        hashes.insert(hash?);
         if hashes.len() > MOST {
-            let (what, limit) = ("hashes", MOST);
-            return Err(refuse(line, LockFileErrorKind::Many { what, limit }));
+            return Err(refused(line, format!("more than {MOST} hashes")));
         }
     }
     Ok(hashes)
