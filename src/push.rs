@@ -19,7 +19,7 @@ use crate::archive::{Archive, Limits};
 use crate::authentication::Note;
 use crate::blob::File;
 use crate::disk;
-use crate::error::printable_path;
+use crate::error::{printable, printable_path};
 use crate::event::{Event, Reporter, Subject, Warning};
 use crate::outcome::{Failure, Problem, Published, Side};
 use crate::place::Place;
@@ -97,9 +97,7 @@ pub async fn push(
     reporter.report(verified.event());
     let published = publish(Edition::of(&verified), to, options, reporter).await;
     published.map_err(|error| match error {
-        publish::Error::Destination(problem) => {
-            problem.of(subject.clone(), Side::written(to.place()))
-        }
+        publish::Error::Destination(problem) => problem.of(subject.clone(), Side::To(to.place())),
         publish::Error::Source { problem, .. } => about(problem),
     })
 }
@@ -163,7 +161,11 @@ async fn inspect(
                 // Windows knows no such permission.
                 if let Some(file) = plain.filter(|_| package.platform.os() != "windows") {
                     let subject = subject.platform(&package.platform);
-                    reporter.warn(subject, Warning::NotExecutable { file });
+                    let file = printable(&file);
+                    let text = format!(
+                        "`{file}` has no permission to be executed in the zip, so that clients cannot start it: `chmod +x`, zip and sign again"
+                    );
+                    reporter.warn(subject, Warning::Other(text));
                 }
                 notes.extend(
                     zip.has_directory_entries()

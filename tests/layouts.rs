@@ -86,7 +86,7 @@ pub fn install_from(
     let selection = Selection::parse(&format!("acme/demo@{version}"), &host).unwrap();
     let reporter: Arc<dyn Reporter> = Arc::new(Unheard);
     wait(async {
-        let (version, _) = stored.select(&stored.versions().await?, &selection)?;
+        let version = stored.select(&stored.versions().await?, &selection)?;
         let installer = Installer::new(&request, &reporter);
         installer.install(stored, &version).await
     })

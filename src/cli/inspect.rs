@@ -117,7 +117,7 @@ async fn stored(
     };
     let stored = from?;
     let listed = stored.versions().await?;
-    let (version, _) = stored.select(&listed, &selection)?;
+    let version = stored.select(&listed, &selection)?;
     let other_versions = others(&selection.constraints, listed.versions, &version);
     let examined = stored.examine(&version, &Platforms::All, trust).await?;
     if let Some(warning) = examined.warning(&selection.provider) {

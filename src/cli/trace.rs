@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use indicatif::HumanBytes;
-
-use tfoci::event::{Event, Exchange, Reporter, Warning};
+use tfoci::event::{Event, Exchange, Reporter};
 
 use super::printer::{Printer, Tone};
 
@@ -19,23 +17,11 @@ impl Reporter for Trace {
         let Self(printer) = self;
         match event {
             Event::CredentialsIgnored { message } => printer.warn_once(message),
-            // Each refresh of a list and each run of `serve --fill` reports it.
-            Event::Warning {
-                subject,
-                warning: warning @ Warning::SkippedVersions { .. },
-            } => printer.warn_once(format!("{subject}: {warning}")),
-            Event::CredentialSelected { host, found_in } => {
-                let found_in = found_in.as_deref().unwrap_or("no credentials");
-                printer.detail("Using", &format!("{found_in} for {host}"));
+            // Each refresh of a list by `serve --fill` warns of it.
+            Event::Warning { subject, warning } if subject.version.is_none() => {
+                printer.warn_once(format!("{subject}: {warning}"));
             }
-            Event::Mounting {
-                digest,
-                from,
-                shared: true,
-            } => printer.detail("Mounted", &format!("{digest} from {from}")),
-            Event::Mounting { digest, from, .. } => {
-                printer.detail("Sent", &format!("{digest}, which was not shared by {from}"));
-            }
+            Event::Decided { verb, text } => printer.detail(verb, &text),
             Event::Retrying { url, reason, pause } => {
                 let text = format!("{url} after {:.1}s: {reason}", pause.as_secs_f64());
                 if pause < LONG {
@@ -43,9 +29,6 @@ impl Reporter for Trace {
                 } else {
                     printer.line(Tone::Warning, "Retrying", &text);
                 }
-            }
-            Event::Resuming { url, from } => {
-                printer.detail("Resuming", &format!("{url} after {}", HumanBytes(from)));
             }
             Event::Requesting { host } => printer.pending.begin(host),
             Event::Requested(exchange) => {
@@ -62,15 +45,12 @@ fn line(exchange: &Exchange) -> String {
         host: _,
         method,
         url,
-        range,
         status,
         sent,
         received,
         elapsed,
     } = exchange;
-    let range = range.as_deref();
-    let range = range.map_or_else(String::new, |range| format!(" (Range: {range})"));
     let status = status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
     let milliseconds = elapsed.as_millis();
-    format!("{method} {url}{range}: {status}, {sent} B out, {received} B in, {milliseconds} ms")
+    format!("{method} {url}: {status}, {sent} B out, {received} B in, {milliseconds} ms")
 }

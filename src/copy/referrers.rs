@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Journey;
 use crate::digest::Digest;
-use crate::error::{FEW, listed};
+use crate::error::{FEW, listed, printable};
 use crate::event::{Subject, Transfer, Warning};
 use crate::oci::referrers::{self, DEEPEST};
 use crate::oci::{
@@ -316,7 +316,8 @@ impl Journey<'_> {
 
     fn left_attached(&self, version: &Version, text: String) {
         let subject = Subject::version(&self.from.provider, version);
-        self.reporter.warn(subject, Warning::LeftAttached(text));
+        let text = format!("leaves out what is attached to it: {}", printable(&text));
+        self.reporter.warn(subject, Warning::Other(text));
     }
 }
 

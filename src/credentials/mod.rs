@@ -211,8 +211,11 @@ impl Credentials {
         let host = host.to_owned();
         let mut reported = locked(&self.0.reported);
         if reported.insert((host.clone(), found_in.cloned())) {
-            let found_in = found_in.map(ToString::to_string);
-            http.report(Event::CredentialSelected { host, found_in });
+            let found_in = found_in.map_or("no credentials".to_owned(), ToString::to_string);
+            http.report(Event::Decided {
+                verb: "Using",
+                text: format!("{found_in} for {host}"),
+            });
         }
     }
 

@@ -111,8 +111,6 @@ pub struct Exchange {
     pub method: String,
     /// The URL of the request, with secrets removed.
     pub url: Shown,
-    /// The `Range` header of the request; `None` without one.
-    pub range: Option<String>,
     /// The HTTP status; `None` if there was no response.
     pub status: Option<u16>,
     /// The bytes sent as request body.
@@ -130,13 +128,6 @@ pub enum Event {
     Waiting {
         /// The lock file.
         path: PathBuf,
-    },
-    /// A version was selected among those that match.
-    Selected {
-        /// Provider and version.
-        subject: Subject,
-        /// The number of versions that match.
-        matching: usize,
     },
     /// The versions of a provider to transfer were selected. The destination may already have some of them.
     VersionsSelected {
@@ -202,21 +193,12 @@ pub enum Event {
         /// The source and the reason, in one line.
         message: String,
     },
-    /// The credential for a host was selected.
-    CredentialSelected {
-        /// The host with its port.
-        host: String,
-        /// The file, variable or program that contains the credential; `None` if there is none.
-        found_in: Option<String>,
-    },
-    /// tfoci asked a registry to mount a blob of another of its repositories.
-    Mounting {
-        /// The digest of the blob.
-        digest: Digest,
-        /// The name of the other repository in its registry.
-        from: String,
-        /// Whether the registry mounted it. Otherwise the bytes are uploaded.
-        shared: bool,
+    /// A decision about a request, such as the credential that it uses.
+    Decided {
+        /// What was done, in one word.
+        verb: &'static str,
+        /// The rest of the line, with secrets removed.
+        text: String,
     },
     /// A request will be retried.
     Retrying {
@@ -226,13 +208,6 @@ pub enum Event {
         reason: String,
         /// The time until the retry.
         pause: Duration,
-    },
-    /// A download is resumed after a lost connection.
-    Resuming {
-        /// The URL of the download, with secrets removed.
-        url: Shown,
-        /// The number of bytes already received.
-        from: u64,
     },
     /// A request begins.
     Requesting {
@@ -266,8 +241,7 @@ impl Event {
     /// The subject, if the event has one.
     pub fn subject_mut(&mut self) -> Option<&mut Subject> {
         match self {
-            Self::Selected { subject, .. }
-            | Self::VersionsSelected { subject, .. }
+            Self::VersionsSelected { subject, .. }
             | Self::Planned { subject, .. }
             | Self::Verified { subject, .. }
             | Self::Started { subject, .. }

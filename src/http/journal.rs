@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use reqwest::header::RANGE;
-
 use super::{LEAST_FLOW, Request, authority};
 use crate::event::{Event, Exchange, Reporter};
 
@@ -40,7 +38,6 @@ impl Journal {
         }
         let host = authority(&request.url).unwrap_or_default();
         self.report(Event::Requesting { host: host.clone() });
-        let range = request.headers.get(RANGE);
         JournalEntry {
             journal: self.clone(),
             started: Instant::now(),
@@ -49,7 +46,6 @@ impl Journal {
                 host,
                 method: request.method.to_string(),
                 url: request.shown(),
-                range: range.map(|range| String::from_utf8_lossy(range.as_bytes()).into_owned()),
                 status: None,
                 sent: 0,
                 received: 0,

@@ -228,11 +228,7 @@ impl<'a> Installer<'a> {
         let Some(available) = available.await? else {
             return Ok(None);
         };
-        let (version, matching) = from.select(&available, selection)?;
-        self.reporter.report(Event::Selected {
-            subject: Subject::version(&from.provider, &version),
-            matching,
-        });
+        let version = from.select(&available, selection)?;
         self.reporter.report(Event::VersionsSelected {
             subject: Subject::provider(&from.provider),
             versions: vec![(version.clone(), None)],
@@ -259,7 +255,7 @@ impl<'a> Installer<'a> {
         let examined = from.examine(version, &request.platforms, &request.trust);
         let release = examined.await?.accepted(&from.provider, self.reporter);
         let release = release.map_err(about)?;
-        let at = Side::read(from.place.clone());
+        let at = Side::From(from.place.clone());
         self.deliver(&release, &at, &BTreeSet::new()).await
     }
 

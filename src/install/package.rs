@@ -28,7 +28,8 @@ impl<B: PackageBlob> PackageInstallation<B> {
         let installed = self.deliver().await?;
         if installed.has_two_h1() && !self.place.is_in_site() {
             let reporter = self.download.reporter;
-            reporter.warn(self.download.subject, Warning::TwoH1);
+            let text = "the zip has directory entries and so two different h1: clients with a packed mirror or a plugin cache may refuse their own lock file";
+            reporter.warn(self.download.subject, Warning::Other(text.to_owned()));
         }
         let transfer = installed.transfer;
         Ok((installed, transfer))

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::attestation::{Attesting, Claim};
 use crate::blob::{BlobSource as _, Memory, ReadError};
+use crate::error::printable;
 use crate::event::Warning;
 use crate::oci::attestation::build;
 use crate::oci::{ATTESTATION, Descriptor, EMPTY_BYTES, Index, Part, Refusal, referrers};
@@ -29,7 +30,12 @@ impl<B> Journey<'_, B> {
         );
         let Options { now, dry_run, .. } = *self.options;
         let digest = index.expected.digest;
-        let refused = |why: &str| Ok(Err(Warning::NotAttested(why.to_owned())));
+        let refused = |why: &str| {
+            Ok(Err(Warning::Other(format!(
+                "it is not attested: {}",
+                printable(why)
+            ))))
+        };
         let Some(mut claim) = claim(release, digest, to) else {
             let status = release.authentication().without_key();
             return refused(&format!(

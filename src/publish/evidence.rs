@@ -13,6 +13,7 @@ use super::{
     TagUpdate, Verified,
 };
 use crate::authentication::Status;
+use crate::error::said;
 use crate::event::Warning;
 use crate::oci::evidence::KEYS;
 use crate::oci::{EMPTY_BYTES, Evidence, TagNames};
@@ -140,11 +141,12 @@ pub(super) fn refusal(error: &store::Error) -> Option<Warning> {
             url,
             status,
             answer,
-        } => Some(Warning::EvidenceRefused {
-            host: url.host().to_owned(),
-            status: *status,
-            answer: answer.clone(),
-        }),
+        } => {
+            let (host, answer) = (url.host(), said(answer));
+            Some(Warning::Other(format!(
+                "{host} does not take the evidence, and answered {status}{answer}: readers will see `unverified`, unless they have the hashes of the zips pinned"
+            )))
+        }
         _ => None,
     }
 }

@@ -158,8 +158,10 @@ impl ExistingEvidence {
                     Err(trust::Error::Uncovered { platform, .. }) => Some(platform),
                     _ => None,
                 };
-                let warning = platform.map(|platform| Warning::KeepsChecksums { platform });
-                return Ok((false, warning));
+                let warning = platform.map(|platform| {
+                    format!("the checksums in the store stay: those of this release do not cover its package for {platform}")
+                });
+                return Ok((false, warning.map(Warning::Other)));
             }
         }
         let (from, to) = (self.claim, offered.status);
@@ -170,14 +172,19 @@ impl ExistingEvidence {
         }
         covers.map_err(|source| Problem::Uncovered { source })?;
         let warning = match (signer, offered.fingerprint.clone()) {
-            _ if weakens => Some(Warning::WeakerEvidence { from, to }),
-            (Some(from), Some(to)) if from != to.to_string() => {
-                Some(Warning::OtherSigner { from, to })
-            }
-            (_, Some(key)) if has_newer_key => Some(Warning::NewerKey(key)),
+            _ if weakens => Some(format!(
+                "stronger evidence is replaced by `{}`, as the policy allows",
+                to.as_str()
+            )),
+            (Some(from), Some(to)) if from != to.to_string() => Some(format!(
+                "the signature by {from} is replaced by one by {to}: readers who pinned the old key refuse this version"
+            )),
+            (_, Some(key)) if has_newer_key => Some(format!(
+                "the stored copy of the key {key} is replaced by a newer one"
+            )),
             _ => None,
         };
-        Ok((true, warning))
+        Ok((true, warning.map(Warning::Other)))
     }
 
     /// Compares the copies that an edition and this evidence have of the edition's key, by when its owner last signed it; `None` if one of them is

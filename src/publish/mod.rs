@@ -266,7 +266,8 @@ impl<B: PackageBlob> Journey<'_, B> {
         }
         let changes = replacement::changes(self.edition.release, publication, self.to).await;
         changes.unwrap_or_else(|| {
-            self.warn(&self.reporter, Warning::ReplacesUnreadable);
+            let text = "the stored version cannot be read, so that what is replaced is not known";
+            self.warn(&self.reporter, Warning::Other(text.to_owned()));
             Vec::new()
         })
     }

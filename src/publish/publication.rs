@@ -111,7 +111,7 @@ impl<B> Publication<B> {
             false => Ok(()),
         };
         let failed = swept.err();
-        failed.map(|error| Warning::NotRemoved(error.to_string()))
+        failed.map(|error| Warning::Other(format!("what was replaced is not removed: {error}")))
     }
 
     /// Every blob below the tags except packages, with the part that it is of.

@@ -145,10 +145,11 @@ impl Site<'_> {
         let release = release.only(|platform| request.platforms.has(platform));
         let installed = if release.packages.is_empty() {
             let subject = Subject::version(&from.provider, version);
-            reporter.warn(subject, Warning::NoWantedPackage);
+            let text = "it has no package for the wanted platforms".to_owned();
+            reporter.warn(subject, Warning::Other(text));
             None
         } else {
-            let (at, any) = (Side::read(from.place.clone()), BTreeSet::new());
+            let (at, any) = (Side::From(from.place.clone()), BTreeSet::new());
             Some(self.installer.deliver(&release, &at, &any).await?)
         };
         let is_gone = self.write_document(&from.provider, version, installed.as_ref(), &stored);

@@ -16,6 +16,7 @@ use crate::event::Event;
 use crate::hash::PackageHash;
 use crate::http::{self, Answer, Request};
 use crate::platform::Platform;
+use crate::shown::Shown;
 
 /// A package at a URL that may expire, with the metadata that the source provides.
 #[derive(Clone, Debug)]
@@ -68,8 +69,10 @@ impl RemoteMetadata {
         if from == 0 {
             return self.ask_for("").await;
         }
-        let url = self.url.clone().into();
-        self.access.http.report(Event::Resuming { url, from });
+        let url = Shown::from(self.url.clone());
+        let text = format!("{url} after {from} bytes");
+        let verb = "Resuming";
+        self.access.http.report(Event::Decided { verb, text });
         self.ask_for(&format!("{from}-")).await
     }
 

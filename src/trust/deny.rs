@@ -21,7 +21,7 @@ use toml_edit::Datetime;
 use crate::address::{ProviderAddr, ProviderPattern, pattern};
 use crate::constraint::{self, VersionConstraints};
 use crate::date::date;
-use crate::error::printable;
+use crate::error::{MANY, listed, printable};
 use crate::event::Warning;
 use crate::version::Version;
 
@@ -165,8 +165,10 @@ impl Denials {
             }
             is_named
         });
-        let warnings = left_out.into_iter();
-        let warnings = warnings.map(|(why, versions)| Warning::Denied { versions, why });
+        let warnings = left_out.into_iter().map(|(why, versions)| {
+            let versions = listed(versions, MANY);
+            Warning::Other(format!("leaves out {versions}: {why}"))
+        });
         warnings.collect()
     }
 }

@@ -23,20 +23,19 @@ fn install_linux(scene: &Scene, arguments: impl AsRef<str>) -> Run {
 #[test]
 fn constraints_select_the_newest_matching_version() {
     let scene = with_versions(&["0.9.0", "1.0.0", "1.4.2", "2.0.0", "2.1.0-beta.1", "3.0.0"]);
-    for (asked, chosen, matching) in [
-        ("", "3.0.0", "newest of 5 matching"),
-        ("@1.0.0", "1.0.0", "newest of 1 matching"),
-        ("@~>1.0", "1.4.2", "newest of 2 matching"),
-        ("@~>1.0.0", "1.0.0", "newest of 1 matching"),
-        ("@>=1,<2", "1.4.2", "newest of 2 matching"),
-        ("@<1.0.0", "0.9.0", "newest of 1 matching"),
-        ("@!=3.0.0", "2.0.0", "newest of 4 matching"),
-        ("@2.1.0-beta.1", "2.1.0-beta.1", "newest of 1 matching"),
+    for (asked, chosen) in [
+        ("", "3.0.0"),
+        ("@1.0.0", "1.0.0"),
+        ("@~>1.0", "1.4.2"),
+        ("@~>1.0.0", "1.0.0"),
+        ("@>=1,<2", "1.4.2"),
+        ("@<1.0.0", "0.9.0"),
+        ("@!=3.0.0", "2.0.0"),
+        ("@2.1.0-beta.1", "2.1.0-beta.1"),
     ] {
         let selection = format!("{DEMO}{asked}");
         let run = install_linux(&scene, format!("{selection} --dry-run")).succeeds();
-        let line = format!("  Selected {DEMO} {chosen} ({matching})\n");
-        assert!(run.stderr.starts_with(&line), "{selection}\n{}", run.stderr);
+        run.tells(format!("Would copy {DEMO} {chosen} "));
     }
 }
 

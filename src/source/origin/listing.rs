@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::{AvailableVersion, AvailableVersions};
 use crate::address::ProviderAddr;
-use crate::error::printable;
+use crate::error::{counted, printable};
 use crate::event::Warning;
 use crate::platform::Platform;
 use crate::protocol::provider_registry::{ListedVersion, VersionList};
@@ -41,11 +41,12 @@ pub(super) fn available_versions(list: VersionList) -> AvailableVersions {
         }
     }
     let messages = list.warnings.iter();
-    let messages = messages.map(|message| Warning::OfOrigin(printable(message)));
+    let messages = messages.map(|message| Warning::Other(printable(message)));
     let skipped = list.skipped.first();
-    let skipped = skipped.map(|first| Warning::SkippedVersions {
-        count: list.skipped.len(),
-        first: first.clone(),
+    let skipped = skipped.map(|first| {
+        let count = counted(list.skipped.len(), "bad version");
+        let text = format!("tfoci skips {count} in the origin's list; the first is {first}");
+        Warning::Other(text)
     });
     AvailableVersions {
         versions: versions.into_values().collect(),

@@ -14,6 +14,7 @@ use crate::event::{Event, Transfer};
 use crate::http::{Answer, Request, SMALL};
 use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
+use crate::shown::Shown;
 use crate::store::{PutError, Requested};
 
 /// Whether to ask the registry for a blob before it is uploaded.
@@ -82,12 +83,12 @@ impl Session {
                 put = Transfer::Present;
             }
         } else if let Some(from) = from {
-            let shared = put == Transfer::Mounted;
-            self.http.report(Event::Mounting {
-                digest,
-                from,
-                shared,
-            });
+            let (verb, what) = match put {
+                Transfer::Mounted => ("Mounted", "from"),
+                _ => ("Sent", "which was not shared by"),
+            };
+            let text = format!("{digest} {what} {from}");
+            self.http.report(Event::Decided { verb, text });
         }
         self.cache().blobs.insert(digest, name);
         Ok(put)
@@ -157,8 +158,10 @@ impl RegistryBlob {
         let session = self.registry.session(&self.repository).await?;
         let (part, scope) = (self.part(), Scope::pull(session.name()));
         if from > 0 {
-            let url = session.url(&part)?.into();
-            session.http.report(Event::Resuming { url, from });
+            let url = Shown::from(session.url(&part)?);
+            let text = format!("{url} after {from} bytes");
+            let verb = "Resuming";
+            session.http.report(Event::Decided { verb, text });
         }
         let with = |request: Request| {
             // A small blob is read at once, so that it does not occupy one of the limited transfers.
