@@ -115,7 +115,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             let goes = |removal: &&Removal| !stays(removal);
             plan.removals.iter().filter(goes).for_each(tell);
         } else if let Err(problem) = plan.carry_out(&to, &(), tell).await {
-            let at = Side::written(from.place.clone());
+            let at = Side::To(from.place.clone());
             let failure = from.failure(None, problem);
             failed.push(CommandError::from(Failure { at, ..failure }));
         }

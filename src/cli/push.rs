@@ -98,7 +98,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| {
         let subject = Subject::provider(&request.provider);
-        problem.of(subject, Side::written(endpoint.whole()))
+        problem.of(subject, Side::To(endpoint.whole()))
     };
     let http = session.http()?;
     let store = endpoint

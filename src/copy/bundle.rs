@@ -301,9 +301,8 @@ impl SecondPass {
         let transfer = placed.map_err(|error| match error {
             PutError::Store(error) => failed(error),
             PutError::Source(error) => {
-                let (store, to) = (version.from.place(), Some(Box::new(self.place.clone())));
                 let problem = Problem::Store(Error::reading(what, expected.digest, error));
-                problem.of(subject.clone(), Side::From { store, to })
+                problem.of(subject.clone(), Side::From(version.from.place()))
             }
         })?;
         if let Some(authentication) = version.published.authentication.clone() {
@@ -320,7 +319,7 @@ impl SecondPass {
 
 fn at_target(error: Error, place: &Place) -> Failure {
     Failure {
-        at: Side::written(place.clone()),
+        at: Side::To(place.clone()),
         ..Failure::from(error)
     }
 }

@@ -36,7 +36,7 @@ pub(super) async fn check(tasks: &[Task], options: &Options) -> Result<(), Failu
             omitted.map(async |(version, package)| (version, to.has_blob(&package).await));
         let lookups: Vec<_> = lookups.collect();
         let mut lookups = stream::iter(lookups).buffer_unordered(LOOKUPS);
-        at = Side::written(to.place());
+        at = Side::To(to.place());
         while let Some((version, found)) = lookups.next().await {
             let at = at.clone();
             let is_there = found.map_err(|error| Failure {

@@ -180,7 +180,7 @@ impl<'a> Journey<'a> {
         let tags = async {
             let subject = Subject::provider(&from.provider);
             let tags = to.tags().await;
-            tags.map_err(|error| Problem::from(error).of(subject, Side::written(to.place())))
+            tags.map_err(|error| Problem::from(error).of(subject, Side::To(to.place())))
         };
         let (available, tags) = future::try_join(from.versions(), tags).await?;
         let mut selected = match from.withdrawn(&available) {

@@ -1,6 +1,7 @@
-//! Reports of a copy, and failures that name both stores.
+//! Reports of a copy, and failures.
 
 use super::Journey;
+use crate::error::{MANY, listed};
 use crate::event::{Subject, Warning};
 use crate::oci::Refusal;
 use crate::outcome::{Failure, Side};
@@ -11,18 +12,13 @@ use crate::store::{self, StoreBlob};
 use crate::version::Version;
 
 impl Journey<'_> {
-    /// Builds a failure that names both stores, first the one where it happened.
+    /// Builds a failure at the store where it happened.
     pub(super) fn failure(&self, version: &Version, error: Error) -> Failure {
-        let (from, to) = (self.from.repo.place(), self.to.place());
         let (at, platform, problem) = match error {
             Error::Source { platform, problem } => {
-                let (store, to) = (from, Some(Box::new(to)));
-                (Side::From { store, to }, platform, problem)
+                (Side::From(self.from.repo.place()), platform, problem)
             }
-            Error::Destination(problem) => {
-                let (store, from) = (to, Some(Box::new(from)));
-                (Side::To { store, from }, None, problem)
-            }
+            Error::Destination(problem) => (Side::To(self.to.place()), None, problem),
         };
         let subject = Subject {
             platform,
@@ -55,8 +51,11 @@ impl Journey<'_> {
             place: self.from.place.clone(),
             platform: platform.clone(),
         });
-        let others: Vec<Platform> = others.into_iter().cloned().collect();
-        let others = (!others.is_empty()).then_some(Warning::FurtherPlatforms(others));
+        let others = (!others.is_empty()).then(|| {
+            let others = listed(others, MANY);
+            let text = format!("the copy has {others} too, because its index stays as it is");
+            Warning::Other(text)
+        });
         for warning in absent.chain(others) {
             let subject = Subject::version(&release.provider, &release.version);
             self.reporter.warn(subject, warning);

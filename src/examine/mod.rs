@@ -12,7 +12,6 @@ use std::time::SystemTime;
 use crate::address::ProviderAddr;
 use crate::attestation::RequiredAttestation;
 use crate::constraint::VersionConstraints;
-use crate::digest::Digest;
 use crate::error::printable;
 use crate::event::{Reporter, Subject, Warning};
 use crate::oci::reference::{Ignored, version_of};
@@ -91,7 +90,11 @@ impl<B> Examined<B> {
     pub fn warning(&self, provider: &ProviderAddr) -> Option<Warning> {
         let other = self.artifact.index.other_provider(provider)?;
         let is_refused = matches!(self.proof, Err(Problem::OtherProvider { .. }));
-        (!is_refused).then_some(Warning::MadeFor(other))
+        (!is_refused).then(|| {
+            Warning::Other(format!(
+                "this artifact was made for {other}; the address of the store may give both providers one repository"
+            ))
+        })
     }
 
     /// The verified release. Reports how it was authenticated, and before that the [warning](Self::warning).
@@ -228,45 +231,24 @@ impl StoredProvider {
         Ok(Versions::of(tags))
     }
 
-    /// Selects the newest version that matches; also returns how many versions match.
+    /// Selects the newest version that matches.
     ///
     /// # Errors
     /// No version matches.
-    pub fn select(
-        &self,
-        available: &Versions,
-        selection: &Selection,
-    ) -> Result<(Version, usize), Failure> {
-        let (constraints, versions) = (&selection.constraints, available.versions.iter());
-        let matching = versions
-            .clone()
-            .filter(|version| constraints.admits(version));
-        match constraints.newest(versions) {
-            Some(version) => Ok((version.clone(), matching.count())),
-            None => Err(self.no_match(available, constraints)),
-        }
-    }
-
-    /// The version whose index has this digest.
-    ///
-    /// # Errors
-    /// As [`StoredProvider::versions`], or no version has this index.
-    pub async fn version_of_index(&self, digest: &Digest) -> Result<Version, Failure> {
-        let failed = |problem| self.failure(None, problem);
-        for version in self.versions().await?.versions.into_iter().rev() {
-            let tag = Tag::of_version(&version).map_err(|error| failed(error.into()))?;
-            let found = self.repo.digest(&tag).await;
-            if found.map_err(|error| failed(error.into()))? == Some(*digest) {
-                return Ok(version);
-            }
-        }
-        Err(failed(Problem::NoIndex { digest: *digest }))
+    pub fn select(&self, available: &Versions, selection: &Selection) -> Result<Version, Failure> {
+        let constraints = &selection.constraints;
+        let newest = constraints.newest(available.versions.iter());
+        let newest = newest.cloned();
+        newest.ok_or_else(|| self.no_match(available, constraints))
     }
 
     /// The warning about a provider that the store lists without a version: all were withdrawn, and registries keep the empty repository.
     pub(crate) fn withdrawn(&self, available: &Versions) -> Option<Warning> {
         let has_none = self.is_listed && available.versions.is_empty();
-        has_none.then(|| Warning::NoVersions(self.place.clone()))
+        has_none.then(|| {
+            let place = &self.place;
+            Warning::Other(format!("{place} has no version of this provider any more"))
+        })
     }
 
     /// The versions that are not denied; `None` if all were withdrawn. Reports either ([`Denials::leave_out`](crate::trust::Denials)).
@@ -311,6 +293,6 @@ impl StoredProvider {
     pub fn failure(&self, version: Option<&Version>, problem: Problem) -> Failure {
         let mut subject = Subject::provider(&self.provider);
         subject.version = version.cloned();
-        problem.of(subject, Side::read(self.place.clone()))
+        problem.of(subject, Side::From(self.place.clone()))
     }
 }

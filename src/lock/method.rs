@@ -34,7 +34,7 @@ impl Method {
     /// The side of a failure.
     pub(super) fn at(&self, provider: &ProviderAddr) -> Side {
         match self {
-            Self::Store(_) => Side::read(self.place(provider)),
+            Self::Store(_) => Side::From(self.place(provider)),
             Self::Source(_) => Side::Source(self.place(provider)),
         }
     }

@@ -359,7 +359,6 @@ impl Journey<'_> {
         listing.get(locked).ok_or_else(|| Problem::Withdrawn {
             available: listing.versions().cloned().collect(),
             admitted: newest.cloned(),
-            stored: Vec::new(),
         })
     }
 }

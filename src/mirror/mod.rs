@@ -369,7 +369,7 @@ impl<'a> Journey<'a> {
                 let packages = packages.map(|package| (filled.blob(package), package.size));
                 let packages: Vec<_> = packages.collect();
                 let published = missing.publish(release.located(packages)).await;
-                let at = Side::read(filled.place());
+                let at = Side::From(filled.place());
                 published.map_err(|error| unpublished(error, target, subject, at))
             }
         }?;
@@ -463,16 +463,17 @@ impl<'a> Journey<'a> {
         if let Some(stored) = &stored {
             let has_all = target.has_all(version, stored, &no_match.platforms).await;
             if let Some(read) = has_all.map_err(in_store)? {
-                let warning = Warning::Withdrawn(self.source.place(provider));
-                target.reporter.warn(subject, warning);
+                let text = format!(
+                    "it is not published any more in {}",
+                    self.source.place(provider)
+                );
+                target.reporter.warn(subject, Warning::Other(text));
                 return Ok(target.present(version, stored, &read));
             }
         }
-        let stored = stored.into_iter().flat_map(|stored| stored.platforms);
         let problem = Problem::Withdrawn {
             available: no_match.available.clone(),
             admitted: None,
-            stored: stored.collect(),
         };
         Err(self.at_source(problem, subject))
     }

@@ -236,7 +236,7 @@ impl<'a> Target<'a> {
 
     /// A failure on the store's side.
     pub(super) fn failure(&self, problem: Problem, subject: Subject) -> Failure {
-        problem.of(subject, Side::written(self.destination.place()))
+        problem.of(subject, Side::To(self.destination.place()))
     }
 
     /// An outcome, with the name of this destination if there are several.

@@ -25,54 +25,25 @@ pub enum Side {
     /// The source of releases.
     Source(Place),
     /// The store that is read.
-    From {
-        /// Where the failure happened.
-        store: Place,
-        /// The store that the version is copied to, if the failure is one of a copy.
-        to: Option<Box<Place>>,
-    },
+    From(Place),
     /// The store that is written.
-    To {
-        /// Where the failure happened.
-        store: Place,
-        /// The store that the version is copied from, if the failure is one of a copy.
-        from: Option<Box<Place>>,
-    },
+    To(Place),
     /// This machine, or an argument. Messages contain the path.
     Here,
 }
 
 impl Side {
-    /// The store that is read, where no other store takes part.
-    pub fn read(store: Place) -> Self {
-        Self::From { store, to: None }
-    }
-
-    /// The store that is written, where no other store takes part.
-    pub fn written(store: Place) -> Self {
-        Self::To { store, from: None }
-    }
-
     /// The source or store where the failure occurred.
     pub fn place(&self) -> Option<&Place> {
         match self {
-            Self::Source(place)
-            | Self::From { store: place, .. }
-            | Self::To { store: place, .. } => Some(place),
+            Self::Source(place) | Self::From(place) | Self::To(place) => Some(place),
             Self::Here => None,
         }
     }
 
-    /// The name in messages: that of the place, and of the other store of a copy.
+    /// The name in messages.
     pub fn name(&self) -> Option<String> {
-        let place = self.place()?;
-        Some(match self {
-            Self::From { to: Some(to), .. } => format!("{place}, for {to}"),
-            Self::To {
-                from: Some(from), ..
-            } => format!("{place}, from {from}"),
-            _ => place.to_string(),
-        })
+        self.place().map(ToString::to_string)
     }
 }
 

@@ -142,16 +142,12 @@ pub enum Problem {
         /// When it is old enough; `None` if neither its signature nor its host gives a date.
         until: Option<SystemTime>,
     },
-    /// No version has the index that the user named.
-    #[error("no version has the index {digest}")]
-    NoIndex { digest: Digest },
     /// The source does not list a version that a lock file names.
-    #[error("the locked version is not there\n  has {}{}", versions(.available), stored_for(.stored))]
+    #[error("the locked version is not there\n  has {}", versions(.available))]
     Withdrawn {
         available: Vec<Version>,
         /// The newest of these that the constraints of a configuration admit.
         admitted: Option<Version>,
-        stored: Vec<Platform>,
     },
     /// The constraints do not admit the version in the lock file.
     #[error(
@@ -226,13 +222,6 @@ pub fn held(until: Option<SystemTime>) -> String {
     }
 }
 
-fn stored_for(platforms: &[Platform]) -> String {
-    if platforms.is_empty() {
-        return String::new();
-    }
-    format!("\n  stored only for {}", listed(platforms, MANY))
-}
-
 impl Problem {
     /// The store does not have this version.
     pub fn no_version(version: &Version) -> Self {
@@ -291,7 +280,6 @@ impl Problem {
             | Self::NotInTarget { .. }
             | Self::NoPackages
             | Self::NoVersion { .. }
-            | Self::NoIndex { .. }
             | Self::Withdrawn { .. }
             | Self::UnknownPlatforms => Category::NotFound,
             Self::OtherLocked { .. } => Category::Differs,

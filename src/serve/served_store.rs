@@ -325,7 +325,7 @@ impl ServedStore {
                 }
                 Err(error) => {
                     let mut failure = Failure::from(error);
-                    failure.at = Side::read(settings.endpoint.whole());
+                    failure.at = Side::From(settings.endpoint.whole());
                     self.record(Err(&failure), true);
                 }
             }

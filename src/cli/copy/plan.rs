@@ -97,7 +97,7 @@ impl Plan {
                 let provider = &selection.provider;
                 let from = from?;
                 let at_target = |problem: Problem| {
-                    problem.of(Subject::provider(provider), Side::written(to.whole()))
+                    problem.of(Subject::provider(provider), Side::To(to.whole()))
                 };
                 let repository = to.repo_mut(target, provider);
                 let repository = repository.map_err(|error| at_target(error.into()))?;

@@ -95,7 +95,7 @@ impl Session {
     ) -> Result<Everything, CommandError> {
         let providers = endpoint.providers(store, host).await;
         let providers = providers.map_err(|error| Failure {
-            at: Side::read(endpoint.whole()),
+            at: Side::From(endpoint.whole()),
             ..Failure::from(error)
         });
         let listed = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;
@@ -137,9 +137,6 @@ fn no_repository_matches(endpoint: &Endpoint, listed: &Providers) -> CommandErro
     let template = printable(&endpoint.to_string());
     let message =
         format!("no repository of the registry matches {template}\n  received {received}");
-    let advice = match listed.example {
-        Some(_) => "write the template like that name, with as many levels in the same order",
-        None => "the registry may hide its repositories from this user: name the providers",
-    };
+    let advice = "write the template like the names in the registry, or name the providers";
     empty(message, advice)
 }

@@ -201,7 +201,7 @@ impl Session {
             digest,
         } = reference;
         let failed = |problem: Problem| Failure {
-            at: Side::read(place.clone()),
+            at: Side::From(place.clone()),
             ..Failure::from(problem)
         };
         let artifact = repo.artifact(&tag).await.map_err(Problem::from);
@@ -353,7 +353,7 @@ async fn addressed(
 ) -> Result<WantedVersions, CommandError> {
     let from = stored_provider(endpoint, store, &selection.provider).map_err(|problem| {
         let subject = Subject::provider(&selection.provider);
-        problem.of(subject, Side::read(endpoint.whole()))
+        problem.of(subject, Side::From(endpoint.whole()))
     });
     let (stored, digest) = match (from, digest) {
         (Ok(stored), Some(digest)) => (stored, digest),
