@@ -177,7 +177,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         dry_run: arguments.dry_run,
         only_changed: arguments.changed,
     };
-    let reporter = session.report.publishing(MIRROR, extent, &http);
+    let reporter = session
+        .report
+        .begin(MIRROR, extent, Destination::Store(http.clone()));
     if let Some(path) = &arguments.report {
         session.report.to_file(path)?;
     }

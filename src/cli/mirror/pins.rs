@@ -24,7 +24,7 @@ use tfoci::trust::{self, KeyFile};
 use crate::cli::error::CommandError;
 use crate::cli::json::object;
 use crate::cli::printer::Tone;
-use crate::cli::session::{NamedBy, Session, TrustPath, read, trust_text};
+use crate::cli::session::{NamedBy, Session, TrustPath, decode, read};
 
 /// The trust file that receives new keys; it need not exist yet.
 pub(super) fn trust_file(trust: Option<TrustPath>) -> Result<TrustPath, CommandError> {
@@ -253,5 +253,5 @@ fn current(path: &Path, named_by: NamedBy) -> Result<String, CommandError> {
         return Ok(String::new());
     }
     let bytes = read(path, named_by.text())?;
-    trust_text(path, &bytes, named_by.text()).map(str::to_owned)
+    decode(path, &bytes, named_by.text()).map(str::to_owned)
 }

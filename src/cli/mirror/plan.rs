@@ -12,7 +12,6 @@ use tfoci::trust::Policy;
 
 use super::Arguments;
 use crate::cli::error::CommandError;
-use crate::cli::session::place::refuse_other;
 use crate::cli::session::{Session, check, requested};
 
 /// The tasks for all requested providers.
@@ -80,7 +79,6 @@ fn assigned(
     let mut tasks: Vec<Task> = Vec::new();
     for (to, providers) in by_destination {
         let endpoint = session.endpoint(&to)?;
-        refuse_other(&endpoint)?;
         let addresses: Vec<_> = providers.keys().cloned().collect();
         check(&endpoint, &addresses)?;
         let store = endpoint.write(registry.clone()).map_err(Failure::from)?;

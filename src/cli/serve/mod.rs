@@ -31,7 +31,6 @@ use super::number;
 use super::page::PageOptions;
 use super::public_url::public_url;
 use super::session::Session;
-use super::session::place::refuse_other;
 use super::signals;
 use log::Log;
 use page::Pages;
@@ -207,10 +206,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     });
     let url = settings.url.clone();
     let store = match arguments.fill {
-        true => {
-            refuse_other(&endpoint)?;
-            endpoint.write(registry)
-        }
+        true => endpoint.write(registry),
         false => session.open_store(&endpoint, registry),
     };
     let store = store.map_err(Failure::from)?;

@@ -35,7 +35,6 @@ use tfoci::source;
 use tfoci::store::{self, Endpoint, Registry, Store};
 use tfoci::text;
 use tfoci::trust::{Policy, limits};
-use tfoci::version::Version;
 
 use super::arguments::Globals;
 use super::error::CommandError;
@@ -46,7 +45,7 @@ pub(super) use environment::{config_file, data_directory, has_data_directory, wa
 pub(super) use everything::Everything;
 pub(super) use network::variables;
 pub(super) use settings::Settings;
-pub(super) use trust::{NamedBy, TrustPath, policy, read_key, read_mirror_key, trust_text};
+pub(super) use trust::{NamedBy, TrustPath, policy, read_key, read_mirror_key};
 pub(super) use wanted::{Wanted, WantedVersions};
 
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).
@@ -258,13 +257,6 @@ impl Session {
                 return Err(selection::Error::NoConstraints { text }.into());
             }
             Some((pattern, versions)) => {
-                let exact = versions.split(',').map(str::trim);
-                if exact.filter(|one| one.parse::<Version>().is_ok()).count() > 1 {
-                    return Err(CommandError::usage(format!(
-                        "`{}` matches no version\n  expected `--exclude` once for each version",
-                        printable(text)
-                    )));
-                }
                 let versions = versions.parse().map_err(selection::Error::from)?;
                 (pattern, versions)
             }

@@ -1,5 +1,6 @@
 //! Stores, origins and mirrors, from which providers are read.
 
+use std::fs::DirEntry;
 use std::path::Path;
 
 use tfoci::address::Hostname;
@@ -7,7 +8,6 @@ use tfoci::error::printable_path;
 use tfoci::http::Http;
 use tfoci::lockfile::Client;
 use tfoci::outcome::{Failure, Problem};
-use tfoci::platform::Platform;
 use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
@@ -39,22 +39,19 @@ pub(in crate::cli) fn is_source(text: &str) -> bool {
 
 /// Whether a path is the directory of a store, or is written as the address of a store. The files of a mirror do not belong into either.
 pub(in crate::cli) fn is_store(path: &Path) -> bool {
-    path.to_string_lossy().starts_with("oci-layout:") || matches!(kind(path), Kind::Store)
+    path.to_string_lossy().starts_with("oci-layout:") || has_layout(path, 3)
 }
 
-/// Refuses to write a store among the files of a release or of a filesystem mirror, whose readers would find them. Other files, such as those
-/// on a disk, are no reason.
-pub(in crate::cli) fn refuse_other(endpoint: &Endpoint) -> Result<(), CommandError> {
-    let Some(directory) = endpoint.directory() else {
-        return Ok(());
-    };
-    match kind(directory) {
-        Kind::Other(what) => Err(CommandError::usage(format!(
-            "{} is {what}, and no store\n  expected a directory of layouts, or a new one",
-            printable_path(directory)
-        ))),
-        Kind::Store | Kind::Unknown => Ok(()),
-    }
+/// Whether a directory has an OCI layout, at most so many levels below it.
+fn has_layout(directory: &Path, levels: usize) -> bool {
+    // A stranger may have put very many entries into it.
+    const MOST: usize = 1_000;
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    // Links that lead upwards would have no end.
+    let is_directory = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let mut below = entries.take(MOST).filter(is_directory);
+    directory.join("oci-layout").is_file()
+        || levels > 0 && below.any(|entry| has_layout(&entry.path(), levels - 1))
 }
 
 /// A store is named where a directory of other files is expected.
@@ -64,47 +61,6 @@ pub(in crate::cli) fn into_store(into: &Path, expected: &str) -> CommandError {
         printable_path(into)
     );
     CommandError::usage(message).advising("`tfoci copy --to STORE` copies into a store")
-}
-
-/// What a directory is.
-enum Kind {
-    /// It has an OCI layout, at most three levels below it.
-    Store,
-    /// The folder of a release, or a filesystem mirror: `HOSTNAME/NAMESPACE/TYPE`, then zips or `VERSION/OS_ARCH`.
-    Other(&'static str),
-    Unknown,
-}
-
-fn kind(directory: &Path) -> Kind {
-    // A stranger may have put very many entries into it.
-    let mut left = 10_000;
-    let (mut kind, mut level) = (Kind::Unknown, vec![directory.to_owned()]);
-    for depth in 0..=4 {
-        if depth < 4 && level.iter().any(|one| one.join("oci-layout").is_file()) {
-            return Kind::Store;
-        }
-        let mut below = Vec::new();
-        let entries = level.iter().filter_map(|one| std::fs::read_dir(one).ok());
-        for entry in entries.flatten().flatten().take(left) {
-            left -= 1;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let is_zip = name.starts_with("terraform-provider-")
-                && (name.ends_with(".zip") || name.ends_with("_SHA256SUMS"));
-            // Links that lead upwards would have no end.
-            let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            match depth {
-                0 if is_zip => kind = Kind::Other("the folder of a release"),
-                3 if is_zip => kind = Kind::Other("a filesystem mirror"),
-                4 if is_directory && name.parse::<Platform>().is_ok() => {
-                    kind = Kind::Other("a filesystem mirror");
-                }
-                _ => {}
-            }
-            below.extend(is_directory.then(|| entry.path()));
-        }
-        level = below;
-    }
-    kind
 }
 
 impl Session {

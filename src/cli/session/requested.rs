@@ -126,19 +126,10 @@ pub(in crate::cli) fn platforms(texts: &[String]) -> Result<Platforms, CommandEr
 pub(in crate::cli) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Locks, CommandError> {
     let mut locks = Locks::default();
     for path in paths {
-        let directory = path.is_dir().then(|| path.clone());
-        let path = match &directory {
-            Some(directory) => directory.join(FILE_NAME),
-            None => path.clone(),
+        let path = match path.is_dir() {
+            true => path.join(FILE_NAME),
+            false => path.clone(),
         };
-        if let Some(directory) = directory.filter(|_| !path.exists()) {
-            let directory = printable_path(&directory);
-            let message = format!(
-                "no lock file is in {directory}\n  expected .terraform.lock.hcl\n  named by --from-lock"
-            );
-            return Err(CommandError::plain(Category::NotFound, message)
-                .advising(format!("`tfoci lock --chdir {directory}` writes it")));
-        }
         let file = LockFile::parse(&read(&path, "--from-lock")?)
             .map_err(|source| CommandError::not_a("a lock file", &path, source))?;
         if file.entries.is_empty() {

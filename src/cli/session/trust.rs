@@ -7,9 +7,8 @@ use tfoci::attestation::PublicKey;
 use tfoci::authentication::Anchor;
 use tfoci::config::MirrorFile;
 use tfoci::disk;
-use tfoci::error::{printable, printable_path};
+use tfoci::error::printable_path;
 use tfoci::examine::TrustOptions;
-use tfoci::fingerprint::Fingerprint;
 use tfoci::outcome::Failure;
 use tfoci::release::KeyRing;
 use tfoci::trust::{self, KeyFile, Policy, TrustFile};
@@ -125,7 +124,7 @@ pub(in crate::cli) fn policy(
     let mut policy = Policy::default();
     if let Some(TrustPath { path, named_by }) = file {
         let bytes = read(path, named_by.text())?;
-        let file = TrustFile::parse(trust_text(path, &bytes, named_by.text())?);
+        let file = TrustFile::parse(decode(path, &bytes, named_by.text())?);
         let file = file.map_err(|source| {
             let shown = match named_by {
                 NamedBy::User | NamedBy::Settings => source,
@@ -137,15 +136,6 @@ pub(in crate::cli) fn policy(
         policy = file.resolve(|key| read_key(path, key, &mut *read))?;
     }
     let document = |path: &PathBuf| {
-        if let Some(text) = path.to_str().filter(|_| !path.exists())
-            && text.parse::<Fingerprint>().is_ok()
-        {
-            return Err(CommandError::usage(format!(
-                "`--key` takes a file of public keys\n  received the fingerprint {}",
-                printable(text)
-            ))
-            .advising("a fingerprint goes into `keys` of a trust file: see `tfoci help trust`"));
-        }
         let name = path.display().to_string();
         let bytes = read(path, "--key")?;
         trust::check_key_file(&name, &bytes)
@@ -189,21 +179,4 @@ pub(in crate::cli) fn read_mirror_key(path: &Path) -> Result<Vec<u8>, CommandErr
             Err(CommandError::key_file(error, named_by))
         }
     }
-}
-
-/// The text of a trust file. `named_by` says what names it.
-pub(in crate::cli) fn trust_text<'a>(
-    path: &Path,
-    bytes: &'a [u8],
-    named_by: &str,
-) -> Result<&'a str, CommandError> {
-    let text = decode(path, bytes, named_by)?;
-    if text.trim_start().starts_with("-----BEGIN PGP ") {
-        return Err(CommandError::usage(format!(
-            "{} is not a trust file\n  received an armored OpenPGP key",
-            printable_path(path)
-        ))
-        .advising("a file of keys is named with `--key`, or by `keys` in a trust file"));
-    }
-    Ok(text)
 }

@@ -59,17 +59,17 @@ impl Wanted {
 
 /// An argument that selects versions.
 enum Argument {
-    /// `ADDR[@CONSTRAINTS][@DIGEST]`
-    Address(Selection, Option<Digest>),
+    /// `ADDR[@CONSTRAINTS]`
+    Address(Selection),
     Reference(Reference),
 }
 
-/// `REPOSITORY:TAG[@DIGEST]`, as `push` prints it.
+/// `REPOSITORY:TAG@DIGEST`, as `push` prints it.
 struct Reference {
     text: String,
     repository: String,
     version: Version,
-    digest: Option<Digest>,
+    digest: Digest,
 }
 
 impl Session {
@@ -116,7 +116,7 @@ impl Session {
                 let all = self.everything(endpoint, store, host).await?;
                 all.note(&self.printer);
                 let providers = all.listed.providers.iter().cloned();
-                arguments.extend(providers.map(|one| Argument::Address(any(one), None)));
+                arguments.extend(providers.map(|one| Argument::Address(any(one))));
                 everything = Some(all);
             }
             let addresses = arguments.iter().filter_map(Argument::address);
@@ -127,14 +127,18 @@ impl Session {
         for argument in arguments {
             versions.push(match (argument, &store) {
                 (Argument::Reference(reference), _) => self.referred(reference, registry).await?,
-                (Argument::Address(selection, digest), Some(store)) => {
-                    let mut wanted = addressed(selection, digest, store).await?;
-                    if let Ok(from) = &mut wanted.from {
-                        from.is_listed = are_listed;
-                    }
-                    wanted
+                (Argument::Address(selection), Some((endpoint, store))) => {
+                    let from = stored_provider(endpoint, store, &selection.provider);
+                    let from = from.map(|from| StoredProvider {
+                        is_listed: are_listed,
+                        ..from
+                    });
+                    let subject = Subject::provider(&selection.provider);
+                    let at = Side::From(endpoint.whole());
+                    let from = from.map_err(|problem| problem.of(subject, at));
+                    WantedVersions { selection, from }
                 }
-                (Argument::Address(..), None) => continue,
+                (Argument::Address(_), None) => continue,
             });
         }
         Ok(Wanted {
@@ -194,12 +198,7 @@ impl Session {
     ) -> Result<WantedVersions, CommandError> {
         let (repo, tag) = reference.open(registry)?;
         let place = repo.place();
-        let Reference {
-            text,
-            repository,
-            version,
-            digest,
-        } = reference;
+        let Reference { text, version, .. } = reference;
         let failed = |problem: Problem| Failure {
             at: Side::From(place.clone()),
             ..Failure::from(problem)
@@ -207,26 +206,12 @@ impl Session {
         let artifact = repo.artifact(&tag).await.map_err(Problem::from);
         let artifact = artifact.map_err(failed)?;
         let artifact = artifact.ok_or_else(|| failed(Problem::no_version(&version)))?;
-        let provider = artifact
-            .index
-            .provider()
-            .or_else(|| provider_of_directory(&repository));
-        let Some(provider) = provider else {
+        let Some(provider) = artifact.index.provider() else {
             let text = printable(&text);
             let message = format!("the index at {text} does not name its provider");
             return Err(CommandError::plain(Category::Malformed, message)
-                .advising("name the provider and the store: `ADDR@DIGEST --from STORE`"));
+                .advising("name the provider and the store: `ADDR@VERSION --from STORE`"));
         };
-        // A digest names the index with its title. Without a digest, a user who can move the tag could choose the provider.
-        if digest.is_none() && !is_repository_of(&repository, &provider, self.default_host()) {
-            let text = printable(&text);
-            return Err(CommandError::plain(
-                Category::Untrusted,
-                format!(
-                    "the index names {provider}, and `{text}` is not one of its repositories\n  expected REPOSITORY:VERSION@DIGEST, as `push` prints it"
-                ),
-            ));
-        }
         Ok(WantedVersions {
             from: Ok(StoredProvider::new(provider.clone(), repo, place)),
             selection: Selection {
@@ -256,38 +241,29 @@ impl Reference {
         };
         let name = name.ok_or_else(|| no_reference(&self.text))?;
         let tag = Tag::of_version(&self.version).map_err(Failure::from)?;
-        let repo = Repo::new(store, name);
-        let repo = match &self.digest {
-            Some(digest) => repo.pinned(tag.clone(), *digest),
-            None => repo,
-        };
+        let repo = Repo::new(store, name).pinned(tag.clone(), self.digest);
         Ok((repo, tag))
     }
 }
 
 impl Argument {
     fn parse(text: &str, default_host: &Hostname) -> Result<Self, CommandError> {
-        let (name, digest) = match split_digest(text) {
-            Some((name, digest)) => (name, Some(digest.parse()?)),
-            None => (text, None),
+        let Some((name, digest)) = split_digest(text) else {
+            return Ok(Self::Address(Selection::parse(text, default_host)?));
         };
-        let tagged =
-            split_tag(name).filter(|(repository, _)| digest.is_some() || !is_address(repository));
-        let Some((repository, tag)) = tagged else {
-            return Ok(Self::Address(Selection::parse(name, default_host)?, digest));
-        };
+        let (repository, tag) = split_tag(name).ok_or_else(|| no_reference(text))?;
         let version = version_of(tag).map_err(|_| no_reference(text))?;
         Ok(Self::Reference(Reference {
             text: text.to_owned(),
             repository: repository.to_owned(),
             version,
-            digest,
+            digest: digest.parse()?,
         }))
     }
 
     fn address(&self) -> Option<&Selection> {
         match self {
-            Self::Address(selection, _) => Some(selection),
+            Self::Address(selection) => Some(selection),
             Self::Reference(_) => None,
         }
     }
@@ -314,60 +290,6 @@ fn split_tag(name: &str) -> Option<(&str, &str)> {
 
 fn is_reference(text: &str) -> bool {
     split_digest(text).is_some_and(|(name, _)| split_tag(name).is_some())
-}
-
-/// Whether a text has the form of a provider's address, which a user may have continued with `:VERSION`. Only a repository has a port, a
-/// directory, or more than three parts.
-fn is_address(text: &str) -> bool {
-    !text.contains(':') && text.split('/').count() <= 3
-}
-
-/// Whether the name of a repository ends with the address of a provider; on the default host, with its last two parts.
-fn is_repository_of(repository: &str, provider: &ProviderAddr, default_host: &Hostname) -> bool {
-    let address = provider.to_ascii();
-    let short = match provider.hostname() == default_host {
-        true => address.split_once('/').map(|(_, short)| short),
-        false => None,
-    };
-    let names = [Some(&*address), short];
-    names.into_iter().flatten().any(|name| {
-        let before = repository.strip_suffix(name);
-        before.is_some_and(|before| before.ends_with('/') || before.ends_with(':'))
-    })
-}
-
-/// The provider of a layout below a directory of layouts.
-fn provider_of_directory(repository: &str) -> Option<ProviderAddr> {
-    let directory = repository.strip_prefix("oci-layout:");
-    let directory = directory.or_else(|| repository.strip_prefix("bundle:"))?;
-    let mut parts = directory.rsplitn(4, '/');
-    let (type_name, namespace, host) = (parts.next()?, parts.next()?, parts.next()?);
-    Repository::of_directory(&format!("{host}/{namespace}/{type_name}"))?.provider()
-}
-
-/// The versions of a provider in the store that `--from` names.
-async fn addressed(
-    mut selection: Selection,
-    digest: Option<Digest>,
-    (endpoint, store): &(Endpoint, Store),
-) -> Result<WantedVersions, CommandError> {
-    let from = stored_provider(endpoint, store, &selection.provider).map_err(|problem| {
-        let subject = Subject::provider(&selection.provider);
-        problem.of(subject, Side::From(endpoint.whole()))
-    });
-    let (stored, digest) = match (from, digest) {
-        (Ok(stored), Some(digest)) => (stored, digest),
-        (from, _) => return Ok(WantedVersions { selection, from }),
-    };
-    let version = match selection.constraints.as_exact() {
-        Some(version) => version.clone(),
-        None => stored.version_of_index(&digest).await?,
-    };
-    let tag = Tag::of_version(&version).map_err(Failure::from)?;
-    selection.constraints = VersionConstraints::exactly(version);
-    let repo = stored.repo.pinned(tag, digest);
-    let from = Ok(StoredProvider::new(stored.provider, repo, stored.place));
-    Ok(WantedVersions { selection, from })
 }
 
 fn two_stores() -> CommandError {

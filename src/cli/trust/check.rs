@@ -27,7 +27,7 @@ use super::keys::{self, Key, Rules};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, named_by};
 use crate::cli::json;
-use crate::cli::session::{Session, read, read_key, trust_text};
+use crate::cli::session::{Session, decode, read, read_key};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,8 +75,7 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
     let named_by = "the argument FILE";
     let bytes = read(path, named_by)?;
     let malformed = |error| CommandError::not_a("a trust file", path, error);
-    let (file, errors) =
-        TrustFile::check(trust_text(path, &bytes, named_by)?).map_err(malformed)?;
+    let (file, errors) = TrustFile::check(decode(path, &bytes, named_by)?).map_err(malformed)?;
     let mut errors: Vec<CommandError> = errors.into_iter().map(malformed).collect();
     let mut warnings = trust::doubts(&file);
     if file.entries.is_empty() && file.denied.is_empty() && errors.is_empty() {
