@@ -18,8 +18,7 @@ use plan::Plan;
 use super::Ending;
 use super::arguments::{Attest, DESTINATION, ReadTrust};
 use super::error::CommandError;
-use super::report::{COPY, Extent};
-use super::session::place::refuse_other;
+use super::report::{COPY, Destination, Extent};
 use super::session::{Session, TrustPath, check, requested};
 
 const EXAMPLES: &str = "\
@@ -111,7 +110,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let http = session.http()?;
     let registry = session.registry(&http);
     let to = session.endpoint(&arguments.to)?;
-    refuse_other(&to)?;
     let mut plan = Plan::of(&arguments, file, &locks, session, &registry).await?;
     // The tags of providers that are excluded as a whole are not read.
     plan.copying.retain(|copying| {
@@ -133,7 +131,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         dry_run: options.dry_run,
         only_changed: arguments.changed,
     };
-    let reporter = report.publishing(COPY, extent, &http);
+    let reporter = report.begin(COPY, extent, Destination::Store(http.clone()));
     if let Some(error) = plan.incomplete.take() {
         report.failed(error);
     }

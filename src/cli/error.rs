@@ -2,8 +2,6 @@
 //!
 //! The errors state facts; [`Hint`](tfoci::error::Hint) suggests one option or command that helps.
 
-mod common_failure;
-
 use std::error::Error;
 use std::fmt;
 use std::path::Path;
@@ -16,8 +14,6 @@ use tfoci::store::Endpoint;
 use tfoci::{
     address, configuration, credentials, digest, disk, platform, selection, source, trust,
 };
-
-pub(super) use common_failure::CommonFailure;
 
 /// An error that ends a command, or one of its providers.
 #[derive(Debug)]

@@ -20,8 +20,7 @@ use tfoci::trust::Rule;
 use super::Ending;
 use super::arguments::{Attest, DESTINATION, Trust};
 use super::error::CommandError;
-use super::report::{Extent, PUSH};
-use super::session::place::refuse_other;
+use super::report::{Destination, Extent, PUSH};
 use super::session::{Session, check};
 
 const EXAMPLES: &str = "\
@@ -94,7 +93,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     }
     let options = options(&arguments, session, &request.rule)?;
     let endpoint = session.endpoint(&session.store(arguments.to.clone(), "--to")?)?;
-    refuse_other(&endpoint)?;
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| {
         let subject = Subject::provider(&request.provider);
@@ -112,7 +110,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         dry_run: arguments.dry_run,
         only_changed: false,
     };
-    let reporter = report.publishing(PUSH, extent, &http);
+    let reporter = report.begin(PUSH, extent, Destination::Store(http.clone()));
     // If this file cannot be written, nothing is pushed.
     let digest_file = arguments.digest_file.as_deref();
     let digest_file = digest_file.map(Staged::new).transpose();

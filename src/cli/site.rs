@@ -25,7 +25,7 @@ use super::error::CommandError;
 use super::page::{self, PageOptions};
 use super::public_url::public_url;
 use super::render::{Mirror, ProviderInstallationView};
-use super::report::{Extent, SITE};
+use super::report::{Destination, Extent, SITE};
 use super::session::place::{into_store, is_store};
 use super::session::{Everything, Session, Wanted, requested};
 
@@ -112,7 +112,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let url = arguments.url.as_ref();
     let url = url.map(|url| format!("{}/", url.as_str().trim_end_matches('/')));
     let mirror = url.clone().map(|url| Mirror::Network { url });
-    let reporter = report.writing(SITE, extent, mirror);
+    let reporter = report.begin(SITE, extent, Destination::Directory(mirror));
     let verified = Verified::default();
     let on_change = |change| record(change, &verified, session);
     let tasks = session.tasks(wanted);

@@ -225,8 +225,6 @@ fn a_disk_that_refuses_every_provider_is_explained_once() {
         let run = closed.tfoci(arguments).exits(1);
         let all = &run.stderr;
         assert_eq!(all.matches("error: ").count(), 1, "{all}");
-        let (_, others) = all.split_once("\n… and 1 more ").expect(all);
-        assert!(others.contains(" registry.opentofu.org/"), "{all}");
-        assert!(others.contains("/demo"), "{all}");
+        assert_eq!(all.matches("failed in the same way\n").count(), 1, "{all}");
     }
 }

@@ -16,7 +16,7 @@ use super::arguments::{DESTINATION, SELECTION};
 use super::error::CommandError;
 use super::lock::{self, LockOptions, Writing};
 use super::render::Mirror;
-use super::report::{Extent, INSTALL};
+use super::report::{Destination, Extent, INSTALL};
 use super::session::place::{into_store, is_store};
 use super::session::{Session, Wanted, requested};
 
@@ -143,7 +143,11 @@ async fn into_mirror(
         dry_run: arguments.dry_run,
         only_changed: false,
     };
-    let reporter = report.writing(INSTALL, extent, Some(Mirror::directory(&into)));
+    let reporter = report.begin(
+        INSTALL,
+        extent,
+        Destination::Directory(Some(Mirror::directory(&into))),
+    );
     if let Some(error) = everything.and_then(|everything| everything.failure()) {
         report.failed(error);
     }

@@ -1,14 +1,12 @@
 //! Errors with their hints.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
-
 use console::Style;
 
-use super::super::error::{CommandError, CommonFailure};
+use super::super::error::CommandError;
 use super::super::neutral;
 use super::{Printer, Verbosity};
 use tfoci::error::{Hint, causes};
+use tfoci::event::Subject;
 use tfoci::finding::Severity;
 
 impl Printer {
@@ -34,31 +32,18 @@ impl Printer {
         }
     }
 
-    /// Prints how many others failed like one whose error was printed, and their names.
-    pub(in crate::cli) fn failed_alike(
-        &self,
-        failure: &CommonFailure,
-        count: usize,
-        names: &BTreeSet<String>,
-    ) {
-        let at = failure.host.as_ref().map(|host| format!(" at {host}"));
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let colon = if names.is_empty() { "" } else { ": " };
-        let text = format!(
-            "… and {count} more failed in the same way{}{colon}{}",
-            at.unwrap_or_default(),
-            names.join(", ")
-        );
-        self.block_of(Style::new(), "", &text);
+    /// Prints that this failed like another one whose error was printed.
+    pub(in crate::cli) fn failed_alike(&self, subject: &Subject) {
+        let text = format!("… {subject} failed in the same way");
+        self.to_stderr(Style::new(), "", &text);
     }
 
-    /// Prints an error and its hint. An empty line is between two of them.
+    /// Prints an error and its hint.
     fn block(&self, text: &str, hint: Option<&str>) {
-        self.block_of(wrong(), "error:", text);
+        self.to_stderr(wrong(), "error:", text);
         if let Some(hint) = hint {
             self.hint(hint);
         }
-        self.after_error.store(true, Ordering::Relaxed);
     }
 
     /// Prints what to do next.
@@ -71,14 +56,6 @@ impl Printer {
     fn hint(&self, hint: &str) {
         self.to_stderr(Style::new(), "", "");
         self.to_stderr(Style::new().cyan().bold(), "hint:", hint);
-    }
-
-    fn block_of(&self, style: Style, begin: &str, text: &str) {
-        if self.after_error.load(Ordering::Relaxed) {
-            self.to_stderr(Style::new(), "", "");
-        }
-        self.to_stderr(style, begin, text);
-        self.after_error.store(true, Ordering::Relaxed);
     }
 }
 

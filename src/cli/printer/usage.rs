@@ -15,19 +15,11 @@ pub(in crate::cli) fn usage(error: clap::Error, arguments: &[OsString]) -> ExitC
     let lines: Vec<String> = plain.lines().map(neutral::quoted).collect();
     let text = neutral::text(&lines.join("\n"));
     let text = text.trim_end();
-    // Help shows the values of variables. If none contains an escape character, all escape sequences are clap's own styles.
-    let is_ours = std::env::vars_os().all(|(_, value)| !value.as_encoded_bytes().contains(&0x1b));
     let _closed = if error.use_stderr() {
         let begin = "error:";
         let rest = text.strip_prefix(begin);
         let begin = wrong().for_stderr().apply_to(rest.map_or("", |_| begin));
         writeln!(io::stderr(), "{begin}{}", rest.unwrap_or(text))
-    } else if is_ours && text == plain.trim_end() && console::colors_enabled() {
-        writeln!(
-            io::stdout(),
-            "{}",
-            error.render().ansi().to_string().trim_end()
-        )
     } else {
         writeln!(io::stdout(), "{text}")
     };

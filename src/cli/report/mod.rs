@@ -3,23 +3,23 @@
 //! A [`Row`] is made from what became of a version, and is rendered three times: as a line with its results, as JSON, and in the summary of a
 //! job of GitHub Actions ([`job_summary`]). The report collects rows during the run, and prints the rest at its end, even if it is interrupted.
 
-mod alike;
 pub(in crate::cli) mod job_summary;
 mod row;
 mod totals;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use indicatif::HumanBytes;
 use serde_json::{Value, json};
+use url::Url;
 
 use tfoci::address::ProviderAddr;
 use tfoci::copy::Bundled;
 use tfoci::disk;
-use tfoci::error::{Category, FEW, counted, listed, printable_path};
+use tfoci::error::{Category, FEW, counted, listed, one_line, printable_path};
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;
 use tfoci::install::Installed;
@@ -34,7 +34,6 @@ use super::json;
 use super::printer::{Printer, Tone};
 use super::progress::Progress;
 use super::render::{Mirror, ProviderInstallationView};
-use alike::Alike;
 pub(super) use row::Row;
 use totals::Totals;
 
@@ -65,12 +64,13 @@ pub(super) struct Report {
     run: Mutex<Option<Run>>,
 }
 
-enum Destination {
+/// What a run writes.
+pub(super) enum Destination {
     /// Stores. The HTTP client counts the requests.
     Store(Http),
     /// A directory, and the mirror that the CLI configuration of clients names for it.
     Directory(Option<Mirror>),
-    /// Lock files, and perhaps the packages of a working directory.
+    /// Lock files, and perhaps the packages of a working directory. They are written at the end, so an interrupted run has no result.
     LockFiles(Vec<Value>),
 }
 
@@ -94,9 +94,26 @@ struct Run {
     kept: Vec<String>,
     /// An error that is not about a version.
     error: Option<CommandError>,
-    alike: Alike,
+    /// The failures of hosts and disks whose errors were printed.
+    explained: HashSet<String>,
     /// The file that gets a table of the results.
     file: Option<PathBuf>,
+}
+
+/// What is wrong with a host or a disk, without the names of files, since others fail in the same way; `None` for other errors.
+fn common(error: &CommandError) -> Option<String> {
+    use Category::{Local, Unauthorized, Unreachable};
+    let failure = error.failure()?;
+    if !matches!(failure.category(), Unreachable | Unauthorized | Local) {
+        return None;
+    }
+    let text = one_line(&*failure.problem);
+    let words = text.split_whitespace().map(|word| match Url::parse(word) {
+        Ok(url) if url.has_host() => url.authority().to_owned(),
+        _ if word.contains('/') => String::new(),
+        _ => word.to_owned(),
+    });
+    Some(words.collect::<Vec<_>>().join(" "))
 }
 
 /// A list, unless it is empty.
@@ -112,27 +129,13 @@ impl Report {
         }
     }
 
-    /// Starts the report of a run that publishes versions, and returns the reporter of its events.
-    pub(super) fn publishing(&self, verb: Verb, extent: Extent, http: &Http) -> Arc<dyn Reporter> {
-        self.begin(verb, extent, Destination::Store(http.clone()))
-    }
-
-    /// Starts the report of a run that writes packages into a directory, for clients of this mirror.
-    pub(super) fn writing(
+    /// Starts the report of a run, and returns the reporter of its events.
+    pub(super) fn begin(
         &self,
         verb: Verb,
         extent: Extent,
-        mirror: Option<Mirror>,
+        destination: Destination,
     ) -> Arc<dyn Reporter> {
-        self.begin(verb, extent, Destination::Directory(mirror))
-    }
-
-    /// Starts the report of a run that updates or compares lock files. They are written at its end, so it has no result if it is interrupted.
-    pub(super) fn locking(&self, verb: Verb, extent: Extent) -> Arc<dyn Reporter> {
-        self.begin(verb, extent, Destination::LockFiles(Vec::new()))
-    }
-
-    fn begin(&self, verb: Verb, extent: Extent, destination: Destination) -> Arc<dyn Reporter> {
         let progress = Progress::begin(&self.printer, extent.providers, extent.only_changed);
         *self.run() = Some(Run {
             verb,
@@ -147,7 +150,7 @@ impl Report {
             bundles: Vec::new(),
             kept: Vec::new(),
             error: None,
-            alike: Alike::default(),
+            explained: HashSet::new(),
             file: None,
         });
         progress
@@ -210,8 +213,9 @@ impl Report {
             };
             run.progress.abandon(&subject);
             run.progress.print_held(&subject);
-            if !run.alike.repeats(&error, &subject) {
-                self.printer.failure(&error);
+            match common(&error).is_some_and(|text| !run.explained.insert(text)) {
+                true => self.printer.failed_alike(&subject),
+                false => self.printer.failure(&error),
             }
             run.rows.push(Row::failed(subject, error, &run.destination));
         });
@@ -339,12 +343,13 @@ impl Run {
     /// Prints the results, and what people need less, before the summary. Only what to do next follows it.
     fn print(mut self, printer: &Printer, interruption: Option<json::Error>) {
         self.progress.clear();
-        // The order does not depend on timing. Versions that were not published come last.
+        // The order does not depend on timing.
         if !self.is_locking() {
-            let fails_last = matches!(self.destination, Destination::Store(_));
-            self.rows.sort_by_cached_key(|row| row.place(fails_last));
+            self.rows.sort_by_cached_key(|Row { subject, .. }| {
+                let (provider, version) = (subject.provider.clone(), subject.version.clone());
+                (provider, version, subject.destination.clone())
+            });
         }
-        self.alike.print(printer);
         self.print_kept(printer);
         for row in &self.rows {
             if !(printer.result_is_read && row.is_unchanged()) {

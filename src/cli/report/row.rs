@@ -5,7 +5,6 @@ use std::time::SystemTime;
 use indicatif::HumanBytes;
 use serde_json::{Value, json};
 
-use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
 use tfoci::date::timestamp;
 use tfoci::error::counted;
@@ -13,14 +12,12 @@ use tfoci::event::{Subject, Transfer};
 use tfoci::install::{Installed, InstalledPackage};
 use tfoci::lock::Locked;
 use tfoci::outcome::{Change, PlatformChange, Published, held};
-use tfoci::version::Version;
 
 use super::super::arguments::Format;
 use super::super::error::CommandError;
-use super::super::finished_line::FinishedLine;
 use super::super::json;
 use super::super::printer::{Printer, Tone};
-use super::super::progress::tone;
+use super::super::progress::{explained, tone};
 use super::{Destination, Totals};
 
 /// What became of a provider version, or of a provider that failed as a whole.
@@ -58,14 +55,7 @@ impl Row {
                 Change::Present => PRESENT,
                 Change::Planned => "Would write",
             },
-            // The store may have more packages of the version than this run knows of.
-            count: match (published.status, totals.added()) {
-                (Change::Updated, new @ 1..) => format!("{new} of its packages"),
-                (Change::Planned, new @ 1..) if new < totals.packages => {
-                    format!("{new} of its packages")
-                }
-                _ => counted(totals.packages, "package"),
-            },
+            count: counted(totals.packages, "package"),
             totals,
             authentication: published.authentication.clone(),
             // A bundle that goes to a pipe cannot be referred to.
@@ -185,20 +175,6 @@ impl Row {
         !self.is_unchanged() && self.verb != HELD
     }
 
-    /// The place of the row among the others: by provider and version.
-    pub(super) fn place(
-        &self,
-        fails_last: bool,
-    ) -> (bool, ProviderAddr, Option<Version>, Option<String>) {
-        let error = self.error.as_ref().map(ToString::to_string);
-        (
-            fails_last && error.is_some(),
-            self.subject.provider.clone(),
-            self.subject.version.clone(),
-            error.or_else(|| self.results.first().cloned()),
-        )
-    }
-
     /// Prints the line of a version: its packages, their size, and the signer once. A version that is present and was not read has a line in a dry
     /// run only.
     pub(super) fn print(&self, printer: &Printer, dry_run: bool) {
@@ -213,15 +189,17 @@ impl Row {
                 _ => {}
             };
         };
-        let copied = self.totals.copied;
-        let line = FinishedLine {
-            subject: &self.subject,
-            count: &self.count,
-            size: (copied > 0).then(|| HumanBytes(copied).to_string()),
-            authentication,
+        // With `-v`, its packages have lines.
+        if self.totals.packages > 0 && printer.is_verbose() {
+            return;
+        }
+        let size = match self.totals.copied {
+            0 => String::new(),
+            copied => format!(", {}", HumanBytes(copied)),
         };
-        let has_packages = self.totals.packages > 0;
-        printer.version(tone(authentication), self.verb, &line, has_packages);
+        let (subject, count, proof) = (&self.subject, &self.count, explained(authentication));
+        let text = format!("{subject}   {count}{size}   {proof}");
+        printer.line(tone(authentication), self.verb, &text);
     }
 }
 
