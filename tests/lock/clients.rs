@@ -211,8 +211,7 @@ fn without_providers_there_is_no_lock_file_as_after_init() {
         init(&scene, "project", client).succeeds();
         assert!(!scene.path(format!("project/{LOCK}")).exists(), "{client}");
     }
-    let line =
-        format!(" Unchanged project/{LOCK}: no provider is required, so no file is needed\n");
+    let line = format!(" Unchanged project/{LOCK}\n");
     for command in ["lock --check", "lock", "install", "install --locked"] {
         let arguments = format!("{command} --chdir project");
         let run = scene.line(arguments).succeeds();

@@ -10,11 +10,9 @@ use similar::TextDiff;
 use tfoci::error::{Category, MANY, listed, printable_path};
 use tfoci::event::Subject;
 use tfoci::hash::PackageHash;
-use tfoci::install::InstalledPackage;
 use tfoci::lock::target::LockChange;
 use tfoci::lock::{Locked, Results};
 use tfoci::outcome::Failure;
-use tfoci::platform::Platform;
 
 use super::roots::Root;
 use super::{LockRequest, Writing};
@@ -24,7 +22,7 @@ use crate::cli::error::{CommandError, required_by};
 use crate::cli::json::{self, LockFileStatus, object};
 use crate::cli::printer::Tone;
 use crate::cli::report::Row;
-use crate::cli::session::{Session, data_directory};
+use crate::cli::session::Session;
 
 /// The time after which the comparison of lines becomes coarse. Its cost grows with the square of the lines that differ; files of some hundred
 /// lines take milliseconds.
@@ -71,7 +69,7 @@ impl File<'_> {
 impl Outcome<'_> {
     /// Prints everything, and returns how the command ends.
     pub(super) fn print(&self) -> Ending {
-        let (request, report) = (self.request, &self.session.report);
+        let report = &self.session.report;
         for locked in &self.results.locked {
             self.print_locked(locked);
         }
@@ -86,11 +84,7 @@ impl Outcome<'_> {
         let ending = report.finish();
         files.iter().for_each(|file| self.print_file(file));
         self.advise(&files);
-        let ending = ending.and(files.iter().filter_map(File::category));
-        if request.installs && !request.dry_run && ending == Ending::Done {
-            self.print_next();
-        }
-        ending
+        ending.and(files.iter().filter_map(File::category))
     }
 
     /// Prints what was done with a version, and warns of what its lock files do not have or should not have.
@@ -156,20 +150,15 @@ impl Outcome<'_> {
     /// The error of a provider. If no version satisfies its constraints, or the source does not have it, the error names the lines that
     /// state the constraints.
     fn failure(&self, failure: &Failure, files: &BTreeSet<usize>) -> CommandError {
-        // These lines and the rest of the message fit on a screen.
-        const MOST: usize = 10;
         let of_constraints = matches!(failure.category(), Category::NotFound | Category::Differs);
         let subject = failure.subject.as_ref().filter(|_| of_constraints);
         let roots = files.iter().filter_map(|file| self.roots.get(*file));
         let entries = roots.filter_map(|root| root.needed.get(&subject?.provider));
         let stated = entries.flat_map(|entry| &entry.stated);
-        let mut stated: Vec<String> = stated.cloned().collect();
+        let stated: Vec<String> = stated.cloned().collect();
         if stated.is_empty() {
             return failure.clone().into();
         }
-        let more = stated.len().saturating_sub(MOST);
-        stated.truncate(MOST);
-        stated.extend((more > 0).then(|| format!("{more} more statements")));
         CommandError::from(failure.clone()).with(&required_by(&stated))
     }
 
@@ -242,12 +231,8 @@ impl Outcome<'_> {
                 return printer.line(Tone::Warning, verb, &text);
             }
         };
-        let is_needless = change.is_unchanged && change.before.is_empty();
         let why = match (file.status, file.flaw) {
             (_, Some(why)) if change.is_unchanged || request.installs => why,
-            (LockFileStatus::Present, _) if is_needless => {
-                "no provider is required, so no file is needed"
-            }
             (LockFileStatus::Planned | LockFileStatus::Differs, _) => {
                 self.print_diff(change, &name);
                 ""
@@ -300,27 +285,5 @@ impl Outcome<'_> {
         if self.request.is_check() && files.iter().any(is_stale) {
             printer.advise("`tfoci lock` with the same options writes it");
         }
-    }
-
-    /// Prints which commands of the client work now, if each version was installed for this machine.
-    fn print_next(&self) {
-        let locked = &self.results.locked;
-        let is_here = |one: &InstalledPackage| one.platform == Platform::current();
-        let are_here = locked.iter().all(|one| one.packages.iter().any(is_here));
-        let root = self
-            .roots
-            .first()
-            .filter(|_| are_here && !locked.is_empty());
-        let Some(client) = root.map(|root| root.target.client().program()) else {
-            return;
-        };
-        let chdir = match self.request.directories.as_slice() {
-            [directory] => format!(" -chdir={}", printable_path(directory)),
-            _ => String::new(),
-        };
-        let directory = printable_path(&data_directory().join("providers"));
-        self.session.printer.say(&format!(
-            "\n`{client}{chdir} plan` and `{client}{chdir} apply` work now, unless the configuration has a backend or calls modules. That needs first:\n\n  {client}{chdir} init -plugin-dir={directory}"
-        ));
     }
 }

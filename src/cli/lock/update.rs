@@ -10,7 +10,7 @@ use tfoci::error::{Category, printable_path};
 use tfoci::hash::PackageHash;
 use tfoci::install::{self, DirectoryKind, Form, Installer};
 use tfoci::lock::{Needed, Results, Task, lock};
-use tfoci::lockfile::{Client, LockedProvider};
+use tfoci::lockfile::LockedProvider;
 use tfoci::source::filesystem_mirror;
 
 use super::methods::Methods;
@@ -19,7 +19,7 @@ use super::roots::{self, Root, Roots};
 use super::{LockRequest, Writing};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, required_by};
-use crate::cli::report::{Extent, INSTALL, LOCK};
+use crate::cli::report::{Destination, Extent, INSTALL, LOCK};
 use crate::cli::session::{Session, data_directory, has_data_directory};
 
 /// The directory in which clients look for providers without any configuration.
@@ -62,7 +62,9 @@ pub(in crate::cli) async fn update(
         dry_run: request.dry_run || request.is_check(),
         only_changed: false,
     };
-    let reporter = session.report.locking(verb, extent);
+    let reporter = session
+        .report
+        .begin(verb, extent, Destination::LockFiles(Vec::new()));
     let installer = installation
         .as_ref()
         .map(|installation| Installer::new(installation, &reporter));
@@ -103,7 +105,6 @@ fn compare(
         roots.set_aside(|root| refuse_difference(root, request).err());
     }
     for root in &mut roots.read {
-        warn_of_client(root, session);
         if request.installs {
             refuse_links(root)?;
         } else if request.providers.is_empty() {
@@ -123,13 +124,7 @@ fn refuse_difference(root: &Root, request: &LockRequest) -> Result<(), CommandEr
     let lacks = |provider: &ProviderAddr| target.entry(provider).is_none();
     let mut entries = root.needed.iter();
     if let Some((provider, entry)) = entries.find(|(provider, _)| lacks(provider)) {
-        let client = request
-            .client()
-            .filter(|one| target.written_by() != Some(*one));
-        let advice = match client.map(Client::program) {
-            Some(client) => format!("the file is not one of {client}: leave out `--client`"),
-            None => "`tfoci lock` brings it up to date; commit the file".to_owned(),
-        };
+        let advice = "`tfoci lock` brings it up to date; commit the file";
         let stated = required_by(&entry.stated);
         return Err(root.differs(&format!("{provider} is not in it{stated}"), advice));
     }
@@ -173,18 +168,6 @@ fn refuse_to_install(root: &Root, request: &LockRequest) -> Result<(), CommandEr
     let difference =
         format!("the entry of {provider} has no `h1`, by which clients check what is installed");
     Err(root.differs(&difference, WITH_H1))
-}
-
-/// Warns of a lock file that becomes one of the other client.
-fn warn_of_client(root: &Root, session: &Session) {
-    let (client, written_by) = (root.target.client(), root.target.written_by());
-    if let Some(other) = written_by.filter(|other| *other != client) {
-        let (path, client, other) = (&root.target.path, client.program(), other.program());
-        session.printer.warning(&format!(
-            "{} was written by {other}, and `--client {client}` treats it as one of {client}: use `--client {other}` for it, in a run of its own",
-            printable_path(path)
-        ));
-    }
 }
 
 /// The providers in a lock file that are not required.
