@@ -1,7 +1,7 @@
 //! The findings of `verify` and `doctor`: as lines, as JSON, as JUnit, and as annotations and summary of a job of GitHub Actions.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use clap::ValueEnum;
 use handlebars::html_escape;
@@ -11,7 +11,6 @@ use tfoci::address::ProviderAddr;
 use tfoci::error::counted;
 use tfoci::event::Subject;
 use tfoci::finding::{Code, Finding, Gravity};
-use tfoci::version::Version;
 
 use super::Ending;
 use super::arguments::Format;
@@ -107,24 +106,12 @@ impl Findings {
         Ending::Done.and(failing.map(Code::category))
     }
 
-    /// Sorts by provider and version, those with the worst findings first.
+    /// Sorts the worst first, then by provider and version.
     fn sort(&mut self) {
-        let mut worst: HashMap<(Option<ProviderAddr>, Option<Version>), Gravity> = HashMap::new();
-        for finding in &self.found {
-            let (provider, gravity) = (&finding.provider, finding.code.gravity());
-            for version in [None, finding.version.clone()] {
-                let known = worst.entry((provider.clone(), version)).or_insert(gravity);
-                *known = gravity.min(*known);
-            }
-        }
         self.found.sort_by_cached_key(|one| {
-            let of_provider = (one.provider.clone(), None);
-            let of_version = (one.provider.clone(), one.version.clone());
-            (
-                (worst.get(&of_provider).copied(), of_provider.0),
-                (worst.get(&of_version).copied(), Reverse(of_version.1)),
-                (one.code.gravity(), one.code, one.platform.clone()),
-            )
+            let (provider, version) = (one.provider.clone(), Reverse(one.version.clone()));
+            let (gravity, platform) = (one.code.gravity(), one.platform.clone());
+            (gravity, provider, version, one.code, platform)
         });
         self.checked.providers.sort();
         self.checked.providers.dedup();

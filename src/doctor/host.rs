@@ -1,6 +1,5 @@
 //! The hosts on the way: whether their names resolve, they can be reached, and the client trusts their certificates.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use reqwest::Method;
@@ -18,24 +17,15 @@ use crate::store::{self, Breach, Declined};
 const SLACK: Duration = Duration::from_secs(300);
 
 impl Doctor {
-    /// Asks a host, once. Any answer will do: the steps after it ask for what they need.
+    /// Asks a host. Any answer will do: the steps after it ask for what they need.
     pub(super) async fn host(&self, url: &Url) -> Result<(), Finding> {
-        let name = http::authority(url).unwrap_or_default();
-        let asked = Arc::clone(self.hosts.lock().await.entry(name).or_default());
-        let ask = async || {
-            let request = Request::new(Method::GET, url.clone(), url);
-            match self.machine.access.http.send(request).await {
-                Ok(answer) => {
-                    let date = answer.header(DATE);
-                    if let Some(Ok(date)) = date.map(|date| httpdate::parse_http_date(&date)) {
-                        self.compare_clock(url, date);
-                    }
-                    Ok(())
-                }
-                Err(error) => Err(of_http(&error)),
-            }
-        };
-        asked.get_or_init(ask).await.clone()
+        let request = Request::new(Method::GET, url.clone(), url);
+        let answer = self.machine.access.http.send(request).await;
+        let date = answer.map_err(|error| of_http(&error))?.header(DATE);
+        if let Some(Ok(date)) = date.map(|date| httpdate::parse_http_date(&date)) {
+            self.compare_clock(url, date);
+        }
+        Ok(())
     }
 
     fn compare_clock(&self, url: &Url, theirs: SystemTime) {

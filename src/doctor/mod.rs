@@ -1,7 +1,7 @@
 //! Doctor: walks the way that `init` goes on this machine, and tells where it ends.
 //!
 //! 1. `machine` looks at what the client reads before it sends anything: its CLI configuration, the plugin cache, proxies and authorities.
-//! 2. Each **host** is asked once, over TLS with the client's own authorities (`host`).
+//! 2. Each **host** is asked, over TLS with the client's own authorities (`host`).
 //! 3. For each provider, `way` goes on: method, repository, credentials, list of versions, version, package, signature, lock file, plugin
 //!    cache. It stops at the first step that fails, as the client does ([clients: version selection](crate::clients#version-selection)).
 //!
@@ -11,12 +11,10 @@ mod host;
 mod machine;
 mod way;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::Mutex;
 
 use futures_util::{StreamExt as _, stream};
-use tokio::sync::{Mutex, OnceCell};
 
 use crate::address::ProviderAddr;
 use crate::config::cli::CliConfig;
@@ -91,15 +89,11 @@ impl Step {
     }
 }
 
-/// What came of asking a host.
-type Asked = Arc<OnceCell<Result<(), Finding>>>;
-
 /// What is known while ways are walked.
 pub struct Doctor {
     machine: Machine,
     registry: Registry,
-    hosts: Mutex<HashMap<String, Asked>>,
-    clock: std::sync::Mutex<Option<Step>>,
+    clock: Mutex<Option<Step>>,
 }
 
 impl Doctor {
@@ -109,8 +103,7 @@ impl Doctor {
         Self {
             registry: Registry::new(access.http.clone(), access.credentials.clone()),
             machine,
-            hosts: Mutex::default(),
-            clock: std::sync::Mutex::default(),
+            clock: Mutex::default(),
         }
     }
 
