@@ -173,8 +173,7 @@ impl ExistingEvidence {
         covers.map_err(|source| Problem::Uncovered { source })?;
         let warning = match (signer, offered.fingerprint.clone()) {
             _ if weakens => Some(format!(
-                "stronger evidence is replaced by `{}`, as the policy allows",
-                to.as_str()
+                "stronger evidence is replaced by `{to}`, as the policy allows"
             )),
             (Some(from), Some(to)) if from != to.to_string() => Some(format!(
                 "the signature by {from} is replaced by one by {to}: readers who pinned the old key refuse this version"
