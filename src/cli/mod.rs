@@ -141,6 +141,14 @@ enum Command {
 }
 
 impl Command {
+    fn has(&self, format: Format) -> bool {
+        match format {
+            Format::Text | Format::Json => true,
+            Format::Junit => matches!(self, Self::Verify(_) | Self::Doctor(_)),
+            Format::Csv => matches!(self, Self::List(list) if list.is_inventory()),
+        }
+    }
+
     /// The number of worker threads. `mirror` and `copy` only pass on the bytes that they download, so one thread suffices: a copy is
     /// no slower and uses 4 MiB less memory (measured).
     fn threads(&self) -> usize {
@@ -226,11 +234,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         (Command::Serve(_), Format::Json) => printer.into_log(),
         _ => printer,
     };
-    let is_refused = match globals.format {
-        Format::Junit => !matches!(command, Command::Verify(_) | Command::Doctor(_)),
-        Format::Csv => !matches!(&command, Command::List(list) if list.is_inventory()),
-        Format::Text | Format::Json => false,
-    };
+    let is_refused = !command.has(globals.format);
     let settings = match Settings::read() {
         Ok(settings) => settings,
         Err(error) => {
@@ -260,10 +264,10 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
             ended
         }
-        Err(error) => {
-            let message = format!("the system starts no threads for tfoci\n  {error}");
-            Some(Err(CommandError::plain(Category::Local, message)))
-        }
+        Err(error) => Some(Err(CommandError::plain(
+            Category::Local,
+            format!("the system starts no threads for tfoci\n  {error}"),
+        ))),
     };
     let report = &session.report;
     let failed = match ended {

@@ -209,7 +209,7 @@ fn write_page(
         let (platforms, largest) = site.packages(provider, newest)?;
         let signature = |version: &Version| {
             let verified = verified.get(&(provider.clone(), version.clone()));
-            verified.map(|how| page::signature(how))
+            verified.map(page::signature)
         };
         let lines = versions.iter().rev();
         let lines =

@@ -26,7 +26,7 @@ fn a_dry_run_verifies_everything_and_creates_nothing() {
 fn a_digest_file_that_cannot_be_written_stops_the_push() {
     for dry_run in ["", "--dry-run"] {
         let author = Author::with_release();
-        let run = author.push(&format!("--digest-file none/digest {dry_run}"));
+        let run = author.push(format!("--digest-file none/digest {dry_run}"));
         run.exits(1).tells("\n  named by --digest-file\n");
         assert!(!author.path("store").exists());
     }

@@ -27,6 +27,7 @@ use super::keys::{self, Key, Rules};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, named_by};
 use crate::cli::json;
+use crate::cli::printer::Printer;
 use crate::cli::session::{Session, decode, read, read_key};
 
 const EXAMPLES: &str = "\
@@ -84,16 +85,7 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
     }
     let (mut entries, mut copies) = (Vec::new(), Vec::new());
     for entry in &file.entries {
-        let mut rings = Vec::new();
-        for key in &entry.files {
-            match ring(path, key, now) {
-                Ok(ring) => rings.extend(ring),
-                Err(error) => errors.push(error),
-            }
-        }
-        if let Some((key, _)) = &entry.attestation {
-            errors.extend(read_key(path, key, read).err());
-        }
+        let rings = rings(path, entry, now, &mut errors);
         let files = keys::of_files(&rings, now)?;
         let line = entry.line;
         let doubts = files.iter().filter_map(|one| one.warning(now));
@@ -107,38 +99,15 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
         copies.push(rings);
     }
     if arguments.online {
-        for (place, provider, served) in ask(&arguments.providers, &file, session).await? {
-            let known = entries.get(place).zip(copies.get(place));
-            match (served, known) {
-                (Ok(served), Some((entry, copies))) => {
-                    let line = entry.line;
-                    let news = news(&entry.keys, copies, &served, &provider, now);
-                    let news = news.into_iter().map(|message| Doubt { line, message });
-                    for doubt in news {
-                        if !warnings.iter().any(|known| known.message == doubt.message) {
-                            warnings.push(doubt);
-                        }
-                    }
-                }
-                (Ok(_), None) => {}
-                (Err(failure), _) => errors.push(failure.into()),
-            }
-        }
+        let asked = ask(&arguments.providers, &file, session).await?;
+        let (news, failures) = told(asked, &entries, &copies, now);
+        warnings.extend(news);
+        errors.extend(failures);
     }
     warnings.sort_by_key(|warning| warning.line);
-    for (entry, parsed) in entries.iter().zip(&file.entries) {
-        printer.result(&format!(
-            "match     {}   line {}",
-            entry.pattern, entry.line
-        ));
-        entry.keys.iter().for_each(|key| key.print(printer));
-        keys::print_unsigned(parsed.has_keys(), &parsed.rule, "", printer);
-        keys::print_doubtful(&parsed.rule, printer);
-        printer.result("");
-    }
     let denied: Vec<Denied> = file.denied.iter().map(Denied::from).collect();
-    denied.iter().for_each(|one| one.print(printer));
     let shown = printable_path(path);
+    print(&entries, &file, &denied, printer);
     for Doubt { line, message } in &warnings {
         printer.warning(&format!("{shown}, line {line}: {message}"));
     }
@@ -160,6 +129,41 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
     Ok(ending)
 }
 
+/// Prints the entries of a trust file, and what it denies.
+fn print(entries: &[Entry], file: &TrustFile, denied: &[Denied], printer: &Printer) {
+    for (entry, parsed) in entries.iter().zip(&file.entries) {
+        printer.result(&format!(
+            "match     {}   line {}",
+            entry.pattern, entry.line
+        ));
+        entry.keys.iter().for_each(|key| key.print(printer));
+        keys::print_unsigned(parsed.has_keys(), &parsed.rule, "", printer);
+        keys::print_doubtful(&parsed.rule, printer);
+        printer.result("");
+    }
+    denied.iter().for_each(|one| one.print(printer));
+}
+
+/// The keys of an entry that can be used. Errors are added to a list.
+fn rings(
+    path: &Path,
+    entry: &TrustEntry,
+    now: SystemTime,
+    errors: &mut Vec<CommandError>,
+) -> Vec<KeyRing> {
+    let mut rings = Vec::new();
+    for key in &entry.files {
+        match ring(path, key, now) {
+            Ok(ring) => rings.extend(ring),
+            Err(error) => errors.push(error),
+        }
+    }
+    if let Some((key, _)) = &entry.attestation {
+        errors.extend(read_key(path, key, read).err());
+    }
+    rings
+}
+
 /// The keys of a file that can be used; `None` for the copy of a key that does not exist.
 fn ring(trust: &Path, key: &KeyFile, now: SystemTime) -> Result<Option<KeyRing>, CommandError> {
     let ring = read_key(trust, key, read)?.map(|bytes| key.ring(bytes));
@@ -168,12 +172,40 @@ fn ring(trust: &Path, key: &KeyFile, now: SystemTime) -> Result<Option<KeyRing>,
     Ok(ring)
 }
 
+/// The keys that an origin serves for a provider, and the place of the entry for it.
+type Served = (usize, ProviderAddr, Result<Vec<KeyRing>, Failure>);
+
+/// What origins say of the keys of entries, each thing once, and the origins that could not be asked.
+fn told(
+    asked: Vec<Served>,
+    entries: &[Entry],
+    copies: &[Vec<KeyRing>],
+    now: SystemTime,
+) -> (Vec<Doubt>, Vec<CommandError>) {
+    let (mut doubts, mut errors): (Vec<Doubt>, _) = (Vec::new(), Vec::new());
+    for (place, provider, served) in asked {
+        match (served, entries.get(place).zip(copies.get(place))) {
+            (Ok(served), Some((entry, copies))) => {
+                for message in news(&entry.keys, copies, &served, &provider, now) {
+                    if !doubts.iter().any(|known| known.message == message) {
+                        let line = entry.line;
+                        doubts.push(Doubt { line, message });
+                    }
+                }
+            }
+            (Ok(_), None) => {}
+            (Err(failure), _) => errors.push(failure.into()),
+        }
+    }
+    (doubts, errors)
+}
+
 /// Asks the origins of the providers that have an entry of their own, and of those that arguments name. Each answer has the place of the entry.
 async fn ask(
     named: &[String],
     file: &TrustFile,
     session: &Session,
-) -> Result<Vec<(usize, ProviderAddr, Result<Vec<KeyRing>, Failure>)>, CommandError> {
+) -> Result<Vec<Served>, CommandError> {
     let source = &Source::Origin(Origin::new(session.origin_access(session.http()?)?));
     let entries = file.entries.iter().filter(|entry| entry.has_keys());
     let own = entries.filter_map(|entry| entry.pattern.provider());

@@ -19,6 +19,13 @@ use crate::store::PutError;
 /// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
 const LARGEST: usize = 16 << 20;
 
+/// What registries answer, with a pause, to a client that sends too much.
+const THROTTLED: [StatusCode; 3] = [
+    StatusCode::TOO_MANY_REQUESTS,
+    StatusCode::FORBIDDEN,
+    StatusCode::SERVICE_UNAVAILABLE,
+];
+
 impl<B: BlobSource> Upload<'_, B> {
     /// Sends all bytes in chunks of `length` bytes, or of more if the registry requires more, and completes the upload.
     pub(super) async fn put_chunks(
@@ -70,12 +77,7 @@ impl<B: BlobSource> Upload<'_, B> {
                     return Err(UploadError::Retry(Duration::ZERO, error));
                 }
                 // Throttled: the registry has stored nothing.
-                (
-                    StatusCode::TOO_MANY_REQUESTS
-                    | StatusCode::FORBIDDEN
-                    | StatusCode::SERVICE_UNAVAILABLE,
-                    Some(after),
-                ) => {
+                (status, Some(after)) if THROTTLED.contains(&status) => {
                     let (shown, failure) = (opened.shown.clone(), error.transient(after));
                     if !retry.wait(&self.session.http, shown, failure).await {
                         return Err(error.into());

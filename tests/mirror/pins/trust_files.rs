@@ -3,9 +3,8 @@ use std::io::Read as _;
 
 use super::{PINNING, other, pinned, table};
 use crate::attestation::MirrorKey;
+use crate::mirror::demo;
 use crate::mirror::origin_scene::OriginScene;
-use crate::mirror::{LINUX, demo};
-use crate::support::origin::Provider;
 use crate::support::signal::until_said;
 use crate::support::signer::Signer;
 
