@@ -23,18 +23,13 @@ impl<B> Journey<'_, B> {
         publication: &Publication<B>,
         attesting: &Attesting,
     ) -> Result<Result<bool, Warning>, Problem> {
-        let (release, to, index) = (
-            self.edition.release,
-            self.to,
-            &publication.index.content.root,
-        );
+        let (release, to) = (self.edition.release, self.to);
+        let index = &publication.index.content.root;
         let Options { now, dry_run, .. } = *self.options;
         let digest = index.expected.digest;
         let refused = |why: &str| {
-            Ok(Err(Warning::Other(format!(
-                "it is not attested: {}",
-                printable(why)
-            ))))
+            let text = format!("it is not attested: {}", printable(why));
+            Ok(Err(Warning::Other(text)))
         };
         let Some(mut claim) = claim(release, digest, to) else {
             let status = release.authentication().without_key();

@@ -31,7 +31,7 @@ use super::Ending;
 use super::arguments::ORIGIN;
 use super::arguments::{Attest, Trust};
 use super::error::CommandError;
-use super::report::{Extent, MIRROR, Row};
+use super::report::{Destination, Extent, MIRROR, Row};
 use super::session::{Session, TrustPath, requested};
 
 const EXAMPLES: &str = "\
