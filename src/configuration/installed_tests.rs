@@ -1,5 +1,7 @@
 //! Which modules are read, judging by `modules.json`.
 
+use std::os::unix::fs::symlink;
+
 use super::tests::{read, tree};
 use super::*;
 use crate::error::printable_path;
@@ -49,6 +51,33 @@ fn an_entry_decides_where_a_local_module_is() {
         // The client installs it anew.
         assert_eq!(read(source, ("./evil", "evil")), "good root");
         assert_eq!(read(source, ("./good", "gone")), "good root");
+    }
+}
+
+/// Clients follow a link when they install a local module. The path of a recorded directory they take as text.
+#[test]
+fn a_recorded_directory_is_not_followed_through_links() {
+    for (source, entries, wanted) in [
+        ("./link", &[("m", "./link", "link")][..], "beside m root"),
+        ("./real/m", &[("m", "./real/m", "link")], "beside m root"),
+        // What clients write.
+        ("./link", &[("m", "./link", "real/m")], "m root under"),
+        ("./link", &[], "m root under"),
+        // Clients install a module anew whose directory is gone.
+        ("./link", &[("m", "./link", "gone")], "m root under"),
+        (REMOTE, &[("m", REMOTE, "link")], "beside m root"),
+        (REMOTE, &[("m", REMOTE, "real/m")], "m root under"),
+    ] {
+        let home = tree(&[
+            ("main.tf", &module("root", &[("m", &format!("{source:?}"))])),
+            ("real/m/a.tf", &module("m", &[("n", "\"../n\"")])),
+            ("real/n/a.tf", &module("under", &[])),
+            ("n/a.tf", &module("beside", &[])),
+            (MODULES, &installed(entries)),
+        ]);
+        symlink("real/m", home.path().join("link")).unwrap();
+        let found = read(home.path()).unwrap();
+        assert_eq!(types(&found).join(" "), wanted, "{source} {entries:?}");
     }
 }
 
@@ -154,6 +183,15 @@ fn a_list_of_modules_is_read_as_clients_read_it() {
         (r#"{"Modules": {}}"#.to_owned(), None),
         (
             r#"{"Modules": [{"Key": 7, "Dir": "net"}]}"#.to_owned(),
+            None,
+        ),
+        // Clients never write a path that has a shorter form.
+        (
+            r#"{"Modules": [{"Key": "m", "Dir": "ln/../m"}]}"#.to_owned(),
+            None,
+        ),
+        (
+            r#"{"Modules": [{"Key": "m", "Dir": "./m"}]}"#.to_owned(),
             None,
         ),
     ] {

@@ -75,11 +75,16 @@ impl Requirements {
             }
         };
         let default_host = default_host.unwrap_or_else(|| read_as.default_host.clone());
+        let registries = match client {
+            Some(client) => vec![client.default_host()],
+            None => vec![Hostname::default_origin(), Hostname::predecessor_origin()],
+        };
         let walk = Walk {
             root,
             client,
             default_host: &default_host,
-            installed: modules_json::read(root, &root.join(&read_as.data))?,
+            registries,
+            installed: modules_json::read(&followed(root), &root.join(&read_as.data))?,
             found: Self::default(),
             read: BTreeMap::new(),
             size: 0,
@@ -175,6 +180,11 @@ fn names(directory: &Path, is_root: bool, client: Option<Client>) -> Result<Vec<
             let is_read = is_module || is_root && is_test_file(&name);
             if !is_read || is_unknown(&name) || path.is_dir() {
                 continue;
+            }
+            // Clients read it, too.
+            if file.to_str().is_none() {
+                let invalid = std::io::ErrorKind::InvalidFilename.into();
+                return Err(disk::Error::at("read", &path, invalid).into());
             }
             names.push(format!("{prefix}{name}"));
         }

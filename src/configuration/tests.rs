@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use tempfile::TempDir;
 
 use super::*;
-use crate::error::Category;
+use crate::error::{Category, printable_path};
 
 pub(super) fn tree(files: &[(&str, &str)]) -> TempDir {
     let home = TempDir::new().unwrap();
@@ -87,6 +87,20 @@ fn links_are_followed_as_clients_do() {
         providers(&requirements),
         ["registry.opentofu.org/hashicorp/a >= 1.0.0, != 2.0.0, < 3.0.0"]
     );
+}
+
+/// Clients read it, and tfoci names files as text.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_name_that_is_not_text_is_refused() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let home = tree(&[("main.tf", &requiring("1.0.0", &[]))]);
+    let odd = |name: &[u8]| home.path().join(std::ffi::OsStr::from_bytes(name));
+    fs::write(odd(b"e\xff.txt"), "").unwrap();
+    read(home.path()).unwrap();
+    fs::write(odd(b"e\xff.tf"), "").unwrap();
+    let said = read(home.path()).unwrap_err().to_string();
+    assert!(said.contains(&printable_path(&odd(b"e\xff.tf"))), "{said}");
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(super) struct Walk<'a> {
     pub(super) root: &'a Path,
     pub(super) client: Option<Client>,
     pub(super) default_host: &'a Hostname,
+    /// The hosts that modules of a registry without host may have.
+    pub(super) registries: Vec<Hostname>,
     pub(super) installed: BTreeMap<String, InstalledModule>,
     pub(super) found: Requirements,
     /// The calls of the modules that were read, by the canonical paths of the modules.
@@ -46,6 +48,17 @@ struct Called {
     key: String,
     /// Whether the client has installed it, or would install it and all that it calls anew.
     is_installed: bool,
+}
+
+impl Called {
+    /// The directory from which the paths in it lead on, taken as text. The client follows links of the root. It follows links of a local module
+    /// when it installs it, but no links of a directory that is recorded in `modules.json`.
+    fn base(&self) -> PathBuf {
+        match self.is_installed && self.caller.is_some() {
+            true => self.directory.clone(),
+            false => followed(&self.directory),
+        }
+    }
 }
 
 /// The call of a module, for messages.
@@ -164,12 +177,12 @@ impl Walk<'_> {
         }
         // The client forgets what is below a module that it installs anew, as it does if the directory is gone.
         let entry = self.installed.get(&key).filter(|entry| {
-            let is_known = caller.is_installed && entry.belongs_to(call);
+            let is_known = caller.is_installed && entry.belongs_to(call, &self.registries);
             is_known && entry.directory.is_dir()
         });
         let directory = match (entry, &call.source) {
             (Some(entry), _) => entry.directory.clone(),
-            (None, ModuleSource::Local(path)) => joined(&followed(&caller.directory), path),
+            (None, ModuleSource::Local(path)) => joined(&caller.base(), path),
             (None, ModuleSource::Elsewhere(source) | ModuleSource::Computed(source)) => {
                 return Ok(Err(source));
             }

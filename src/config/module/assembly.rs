@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use super::error::Located;
 use super::files::SourceFile;
 use super::read::{
-    blocks, line, literal_of, located, name, provider, requirement, roots, target, text_of,
+    blocks, line, literal_of, located, name, provider, requirement, roots, target, text, text_of,
 };
-use super::{Error, Module, ModuleCall, ModuleSource, Position, Requirement, Stated, Target};
+use super::{
+    Error, FileError, LARGEST, Module, ModuleCall, ModuleSource, Position, Requirement, Stated,
+    Target,
+};
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::{self, VersionConstraints};
 use crate::lockfile::Client;
@@ -23,10 +26,11 @@ const BUILT_IN: &str = "terraform";
 pub(super) struct Assembly<'a> {
     client: Option<Client>,
     default_host: &'a Hostname,
+    required_at: Option<Position>,
     /// By name; `None` for a provider that is part of the client.
     required: BTreeMap<String, Option<Requirement>>,
-    /// With their names.
-    configured: Vec<(String, Stated)>,
+    /// By name and alias.
+    configured: BTreeMap<(String, Option<String>), Stated>,
     /// By kind, type and name of the block.
     used: BTreeMap<[String; 3], Used>,
     /// Each on its own, since several may have the same target.
@@ -54,8 +58,9 @@ impl<'a> Assembly<'a> {
         Self {
             client,
             default_host,
+            required_at: None,
             required: BTreeMap::new(),
-            configured: Vec::new(),
+            configured: BTreeMap::new(),
             used: BTreeMap::new(),
             imported: Vec::new(),
             calls: BTreeMap::new(),
@@ -65,6 +70,9 @@ impl<'a> Assembly<'a> {
 
     /// Adds what a file states about providers. Override files must come last.
     pub(super) fn add(&mut self, file: &SourceFile<'_>) -> Result<(), Located> {
+        if file.bytes.len() > LARGEST {
+            return Err((None, FileError::Large { limit: LARGEST }));
+        }
         if !file.name.ends_with(".json") {
             let body = syntax::hcl(file.bytes).map_err(located)?;
             return self.add_body(file, &body);
@@ -115,8 +123,14 @@ impl<'a> Assembly<'a> {
     }
 
     fn add_required(&mut self, file: &SourceFile<'_>, block: &Block<'_>) -> Result<(), Located> {
+        if !file.is_override() {
+            if let Some(first) = self.required_at.clone() {
+                return Err((block.line, FileError::Several { first }));
+            }
+            self.required_at = Some(file.at(block.line));
+        }
         for Member { name, value, .. } in block.body.all().filter(|one| one.name != "//") {
-            let (source, version) = match value.text() {
+            let (source, version) = match text(value) {
                 Some(version) => (None, Some(version)),
                 None => requirement(name, value)?,
             };
@@ -137,15 +151,26 @@ impl<'a> Assembly<'a> {
     }
 
     fn add_configured(&mut self, file: &SourceFile<'_>, block: &Block<'_>) -> Result<(), Located> {
-        // Terraform takes no provider from test files.
-        if file.is_test() && self.client == Some(Client::Terraform) {
-            return Ok(());
-        }
-        let stated = Stated {
-            position: file.at(block.line),
-            constraints: constraints(text_of(block.body, "version")?, block.line)?,
+        let (alias, version) = (
+            text_of(block.body, "alias")?,
+            text_of(block.body, "version")?,
+        );
+        let constraints = constraints(version, block.line)?;
+        let alias = match file.is_test() {
+            // Terraform takes no provider from test files.
+            true if self.client == Some(Client::Terraform) => return Ok(()),
+            // Each has configurations of its own.
+            true => Some(format!("{}/{}", file.name, alias.unwrap_or_default())),
+            false => alias,
         };
-        self.configured.push((name(block), stated));
+        let known = self.configured.entry((name(block), alias));
+        let known = known.or_insert_with(|| Stated {
+            position: file.at(block.line),
+            constraints: VersionConstraints::any(),
+        });
+        if !constraints.is_any() {
+            known.constraints = constraints;
+        }
         Ok(())
     }
 
@@ -157,8 +182,17 @@ impl<'a> Assembly<'a> {
         block: &Block<'_>,
     ) -> Result<(), Located> {
         let provider = provider(block.body)?;
+        // Not every client lets them override others, so the providers of both count.
+        let is_apart = file.is_override() && matches!(kind, "ephemeral" | "action");
+        if is_apart && provider.is_none() {
+            return Ok(());
+        }
+        let kind = match is_apart {
+            true => format!("overriding {kind}"),
+            false => kind.to_owned(),
+        };
         let type_name = block.labels.first().copied().unwrap_or_default().to_owned();
-        let known = self.used.entry([kind.to_owned(), type_name, name(block)]);
+        let known = self.used.entry([kind, type_name, name(block)]);
         let known = known.or_insert_with(|| Used {
             provider: None,
             place: file.at(block.line),
@@ -185,11 +219,12 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Whether an import requires a provider that its resource does not. In Terraform, an import of a resource that is there uses the provider of
-    /// the resource.
+    /// Whether an import requires a provider that its resource does not. In Terraform, an import into a module or of a resource that is there
+    /// uses the provider of the resource.
     fn requires(&self, import: &Target) -> bool {
         let key = ["resource", &import.type_name, &import.name].map(str::to_owned);
-        !(self.client == Some(Client::Terraform) && self.used.contains_key(&key))
+        let is_known = import.is_in_module || self.used.contains_key(&key);
+        !(is_known && self.client == Some(Client::Terraform))
     }
 
     /// Parses a provider source: a type, a namespace and type, or a full address. `None` if the provider is part of the client.
@@ -202,6 +237,13 @@ impl<'a> Assembly<'a> {
             ProviderAddr::new(self.default_host.clone(), IMPLIED_NAMESPACE, text)
         };
         match address {
+            Ok(address)
+                if self.client == Some(Client::OpenTofu) && address.namespace().contains('_') =>
+            {
+                Err(address::Error::Namespace {
+                    name: address.namespace().to_owned(),
+                })
+            }
             Ok(address) => Ok(Some(address)),
             Err(address::Error::BuiltIn { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -225,7 +267,7 @@ impl<'a> Assembly<'a> {
             };
             self.require(&name, stated)?;
         }
-        for (name, stated) in std::mem::take(&mut self.configured) {
+        for ((name, _), stated) in std::mem::take(&mut self.configured) {
             self.require(&name, stated)?;
         }
         let required = self.required.into_iter();

@@ -22,12 +22,17 @@ pub(super) type Located = (Option<usize>, FileError);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum FileError {
+    /// Larger than any real file of a module.
+    #[error("more than {limit} bytes")]
+    Large { limit: usize },
     /// Clients refuse it, too.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
     /// An invalid entry of `required_providers`.
     #[error("the requirement `{}` is neither an object nor a version constraint in quotes", printable(.name))]
     Requirement { name: String },
+    #[error("a module has two `required_providers` blocks\n  the first in {first}")]
+    Several { first: Position },
     /// An invalid provider address, or a name that no provider can have.
     #[error(transparent)]
     Source(#[from] address::Error),

@@ -25,11 +25,11 @@ fn an_import_requires_the_provider_of_the_type_in_its_address() {
         ("ephemeral.a_x.y", ["a"; 3]),
         // OpenTofu has no kind `resource`.
         ("resource.a", ["resource"; 3]),
-        ("module.m.a_x.y", [""; 3]),
-        ("module.m[\"k\"].a_x.y[0]", [""; 3]),
-        ("module.m.0.a_x.y", [""; 3]),
-        ("module.m.module.n[var.x[\"]\"]].a_x.y", [""; 3]),
-        ("module.m.data.a_x.y", [""; 3]),
+        ("module.m.a_x.y", ["a", "", "a"]),
+        ("module.m[\"k\"].a_x.y[0]", ["a", "", "a"]),
+        ("module.m.0.a_x.y", ["a", "", "a"]),
+        ("module.m.module.n[var.x[\"]\"]].a_x.y", ["a", "", "a"]),
+        ("module.m.data.a_x.y", ["a", "", "a"]),
         // Both refuse them.
         ("module.m", [""; 3]),
         ("a_x", [""; 3]),
@@ -65,4 +65,20 @@ import {
 fn terraform_takes_the_provider_of_an_import_from_its_resource() {
     let text = "import { to = a_x.y[0] }\nresource \"a_x\" \"y\" { provider = b }\n";
     assert_eq!(types(&[("main.tf", text)]), ["a b", "b", "a b"]);
+}
+
+#[test]
+fn both_providers_of_an_overridden_ephemeral_resource_or_action_count() {
+    for kind in ["ephemeral", "action"] {
+        let block = |provider: &str| format!("{kind} \"c_x\" \"y\" {{\n {provider}\n}}\n");
+        for (main, changed, wanted) in [
+            ("provider = a", "provider = b", "a b"),
+            ("", "provider = b", "b c"),
+            ("provider = a", "", "a"),
+        ] {
+            let (main, changed) = (block(main), block(changed));
+            let files = [("main.tf", &*main), ("override.tf", &*changed)];
+            assert_eq!(types(&files), [wanted; 3], "{main} {changed}");
+        }
+    }
 }

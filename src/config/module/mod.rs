@@ -46,6 +46,12 @@ pub struct Module {
     pub backend: Option<String>,
 }
 
+/// A text as clients have it, who normalise every text of a configuration.
+fn in_nfc(text: &str) -> String {
+    let nfc = icu_normalizer::ComposingNormalizerBorrowed::new_nfc();
+    nfc.normalize(text).into_owned()
+}
+
 /// A `module` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleCall {
@@ -163,22 +169,32 @@ impl ModuleSource {
 /// The resource that an `import` block is about.
 #[derive(Clone, Debug)]
 struct Target {
+    is_in_module: bool,
     type_name: String,
     name: String,
 }
 
 impl Target {
-    /// Parses `[KIND.]TYPE.NAME`, with indexes anywhere; `None` for a resource in a module, whose own blocks require its provider, and for what is
-    /// no such address. The kind is `resource` for Terraform, and `data` or `ephemeral` for OpenTofu.
+    /// Parses `[module.CALL.]…[KIND.]TYPE.NAME`, with indexes anywhere; `None` if it is no such address, which clients refuse. The kind is `resource` for
+    /// Terraform, and `data` or `ephemeral` for OpenTofu.
     fn of(address: &Expression<'_>) -> Option<Self> {
         let names = address.as_names();
-        let (type_name, name) = match names.as_slice() {
-            ["module", ..] => return None,
-            ["resource" | "data" | "ephemeral", type_name, name, ..] => (type_name, name),
-            [type_name, name, ..] => (type_name, name),
-            _ => return None,
+        let mut names = names.as_slice();
+        let mut is_in_module = false;
+        while let ["module", _, inner @ ..] = names {
+            names = inner;
+            is_in_module = true;
+        }
+        if let ["resource" | "data" | "ephemeral", inner @ ..] = names
+            && inner.len() > 1
+        {
+            names = inner;
+        }
+        let [type_name, name, ..] = names else {
+            return None;
         };
         Some(Self {
+            is_in_module,
             type_name: (*type_name).to_owned(),
             name: (*name).to_owned(),
         })

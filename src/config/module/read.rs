@@ -1,7 +1,7 @@
 //! What the blocks and arguments of a module hold, in HCL 2 and JSON alike. Nothing in JSON has a line.
 
 use super::error::Located;
-use super::{FileError, Target, first_name};
+use super::{FileError, Target, first_name, in_nfc};
 use crate::syntax::{self, Block, Expression, Section, SyntaxError, Value};
 
 /// An error of the parser.
@@ -47,7 +47,8 @@ pub(super) fn text_of(
     section: &Section<'_>,
     name: &'static str,
 ) -> Result<Option<String>, Located> {
-    section.text(name).map_err(located)
+    let text = section.text(name).map_err(located)?;
+    Ok(text.map(|text| in_nfc(&text)))
 }
 
 /// The local name of the provider that a block refers to. Clients read it in forms that this refuses, such as a heredoc.
@@ -67,9 +68,14 @@ pub(super) fn line(value: &Value<'_>) -> Option<usize> {
     }
 }
 
+/// The text of a value, as clients have it.
+pub(super) fn text(value: &Value<'_>) -> Option<String> {
+    value.text().map(|text| in_nfc(&text))
+}
+
 /// The text of a value, or the expression that it is. OpenTofu evaluates templates in JSON, and Terraform takes them as they are.
 fn literal(value: &Value<'_>) -> Result<String, String> {
-    match (value, value.text()) {
+    match (value, text(value)) {
         (Value::Text(_), Some(text)) if text.contains("${") || text.contains("%{") => Err(text),
         (_, Some(text)) => Ok(text),
         (Value::Code(code), None) => Err(code.text().to_owned()),
@@ -93,7 +99,7 @@ pub(super) fn literal_of(
 pub(super) fn target(section: &Section<'_>) -> Option<Target> {
     match section.value("to")? {
         Value::Code(code) => Target::of(code),
-        value => Target::of(&Expression::of(&value.text()?)),
+        value => Target::of(&Expression::of(&text(value)?)),
     }
 }
 
