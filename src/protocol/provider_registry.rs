@@ -258,7 +258,7 @@ mod tests {
         let document = json!({
             "versions": [
                 { "version": "1.0.0", "platforms": [{ "os": "linux", "arch": "amd64" }] },
-                { "version": "v2.0.0-rc.1", "platforms": [] },
+                { "version": "2.0.0-rc.1", "platforms": [] },
             ],
             "warnings": ["moved to acme/other"],
         });

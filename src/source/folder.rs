@@ -221,6 +221,13 @@ impl Folder {
             let FileKind::Zip(platform) = &file.kind else {
                 continue;
             };
+            if let Some(other) = zips.iter().find(|zip| zip.platform == *platform) {
+                let names = (other.file_name.clone(), file.name.clone());
+                return Err(Error::SamePlatform {
+                    platform: platform.clone(),
+                    names,
+                });
+            }
             zips.push(Zip {
                 platform: platform.clone(),
                 file_name: file.name.clone(),
@@ -232,7 +239,6 @@ impl Folder {
             return Err(Error::NoZip);
         }
         zips.sort_by(|a, b| a.platform.cmp(&b.platform));
-        zips.dedup_by(|a, b| a.platform == b.platform);
         Ok(zips)
     }
 }

@@ -4,6 +4,7 @@ use crate::digest::Digest;
 use crate::disk;
 use crate::error::{Category, printable};
 use crate::json;
+use crate::platform::Platform;
 use crate::trust;
 
 /// A release folder that cannot be used.
@@ -52,6 +53,12 @@ pub enum Error {
     /// The checksum document lists a zip that is not in the folder.
     #[error("a zip of the checksum document is missing\n  expected {}", printable(.name))]
     ListedZipMissing { name: String },
+    #[error("two zips claim the platform {platform}\n  {}\n  {}", printable(&.names.0), printable(&.names.1))]
+    SamePlatform {
+        platform: Platform,
+        /// The two file names.
+        names: (String, String),
+    },
     /// The provider manifest does not match its digest in the checksum document.
     #[error("`{}` does not match its checksum\n  expected {expected} (checksum document)\n  received {received} (file)", printable(.file))]
     ProviderManifestAltered {
@@ -79,7 +86,7 @@ impl Error {
             Self::OtherType { .. } | Self::SeveralVersions { .. } => Category::Usage,
             Self::ProviderManifestAltered { .. } => Category::Untrusted,
             Self::ProviderManifest { source, .. } => source.category(),
-            Self::ArmouredSignature { .. } => Category::Malformed,
+            Self::SamePlatform { .. } | Self::ArmouredSignature { .. } => Category::Malformed,
             Self::Absent { .. }
             | Self::NoChecksums { .. }
             | Self::NoZip
