@@ -188,7 +188,7 @@ fn the_files_are_those_of_providers_mirror() {
     let path = |name: &String| format!("public/{DEMO}/{name}\n");
     let paths: String = expected[3..].iter().map(path).collect();
     assert_eq!(run.stdout, paths);
-    run.tells("     Wrote 2 versions, 4 packages (");
+    run.tells("     Wrote 2 versions, 4 packages (0 B copied, 4 reused) in ");
 }
 
 #[test]

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::download::{Download, Inspected};
 use super::{
-    Hashes, Held, InstalledPackage, PackageHash, PackagePlace, Problem, Transfer, jobs, trust,
+    Event, Hashes, Held, InstalledPackage, PackageHash, PackagePlace, Problem, Transfer, jobs,
+    trust,
 };
+use crate::blob::BlobLocation;
 use crate::event::Warning;
 use crate::publish::PackageBlob;
 
@@ -45,6 +47,9 @@ impl<B: PackageBlob> PackageInstallation<B> {
         if self.place.dry_run {
             return self.plan().await;
         }
+        if let Some(linked) = self.linked().await? {
+            return Ok(linked);
+        }
         let mut staged = self.place.stage()?;
         let unpacking = self.clone();
         let unpacked = self.download.arriving_or_to(
@@ -69,6 +74,22 @@ impl<B: PackageBlob> PackageInstallation<B> {
             }
         };
         Ok(self.compared(transfer, Some(hashes)))
+    }
+
+    /// The package of a site, as a hard link to the zip in a layout.
+    async fn linked(&self) -> Result<Option<InstalledPackage>, Problem> {
+        let location = self.download.package.location.info().location;
+        let Some(BlobLocation::InFile(path)) = location.filter(|_| self.place.is_in_site()) else {
+            return Ok(None);
+        };
+        self.download.reporter.report(Event::Started {
+            subject: self.download.subject.clone(),
+            size: self.download.package.expected.size,
+        });
+        let path = path.to_owned();
+        let linked = self.in_thread(move |this| this.place.link(&path, &this.download.package));
+        let hashes = linked.await?;
+        Ok(hashes.map(|hashes| self.compared(Transfer::Mounted, Some(hashes))))
     }
 
     /// Runs work that reads whole packages on a thread that may block. The lock is held until it ends.

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
 use super::{assert_names_what_is_there, listed, names, of_demo, site, with_two, zip};
-use crate::install::{DEMO, released, tree};
+use crate::install::{DEMO, blob, released, tree};
 use crate::support::scene::Scene;
 
 /// Each file of the site with its inode and the time of its last change.
@@ -38,6 +38,7 @@ fn only_wrong_files_are_written_again() {
     let package = zip("1.0.0", "linux_amd64");
     let size = fs::metadata(of_demo(&scene, &package)).unwrap().len();
     for name in [package.as_str(), "1.1.0.json", "index.json"] {
+        // Not written in place, since a package may be a hard link to the store.
         fs::remove_file(of_demo(&scene, name)).unwrap();
         let other = vec![b'x'; usize::try_from(size).unwrap()];
         fs::write(of_demo(&scene, name), other).unwrap();
@@ -51,8 +52,9 @@ fn only_wrong_files_are_written_again() {
     let again = files(&scene);
     let again = again.iter().filter(|(name, file)| before[*name] != **file);
     let again: Vec<&String> = again.map(|(name, _)| name).collect();
-    let names = ["1.1.0.json", "index.json", &package].map(|name| format!("{DEMO}/{name}"));
-    assert_eq!(again, names.iter().collect::<Vec<_>>());
+    // The package is again the same file as in the store.
+    let documents = ["1.1.0.json", "index.json"].map(|name| format!("{DEMO}/{name}"));
+    assert_eq!(again, documents.iter().collect::<Vec<_>>());
 }
 
 #[test]
@@ -143,4 +145,16 @@ fn a_directory_or_pipe_at_the_place_of_a_file_is_an_error() {
         fs::create_dir_all(of_demo(&scene, &name)).unwrap();
         site(&scene, "").exits(1).tells(&name);
     }
+}
+
+/// A web server runs as another user than the owner of the store.
+#[test]
+fn a_package_that_only_its_owner_may_read_is_copied() {
+    let scene = with_two();
+    let blob = blob(&scene, "linux_amd64");
+    fs::set_permissions(&blob, fs::Permissions::from_mode(0o600)).unwrap();
+    site(&scene, "").succeeds().tells(" copied, 3 reused) in ");
+    let package = fs::metadata(of_demo(&scene, &zip("1.0.0", "linux_amd64"))).unwrap();
+    assert_eq!(package.mode() & 0o7777, 0o644);
+    assert_ne!(package.ino(), fs::metadata(blob).unwrap().ino());
 }

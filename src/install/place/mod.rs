@@ -137,6 +137,31 @@ impl PackagePlace {
         }
     }
 
+    /// Hard-links a zip of a layout into a site, if the file is undamaged and the file system supports it. A web server, which runs as another
+    /// user, must be able to read it: a link has the mode of the store's file.
+    pub(super) fn link<L>(
+        &self,
+        from: &Path,
+        package: &Package<L>,
+    ) -> Result<Option<Hashes>, Problem> {
+        let expected = package.expected;
+        let found = std::fs::symlink_metadata(from).ok();
+        let fits = found.is_some_and(|found| {
+            found.len() == expected.size && exposure(&found).is_none() && is_readable_by_all(&found)
+        });
+        let hidden = self.into.join(&self.packed.name);
+        let Some(link) = fits.then(|| Staged::link(from, &hidden)).flatten() else {
+            return Ok(None);
+        };
+        let received = disk::Blocks::open(link.path(), 0)?.digest()?;
+        if received != expected.digest {
+            // The download that follows reports the damage.
+            return Ok(None);
+        }
+        let (_, hashes) = self.move_into_place(link, &package.file_name, &|_| Ok(()))?;
+        Ok(Some(hashes))
+    }
+
     /// The `h1` of an unpacked package that is already there and has one of the locked `h1`; `None` if there is none. Hashes every file, which
     /// can take seconds.
     pub(super) fn unpacked_already(
@@ -256,6 +281,18 @@ impl EntryPath {
     fn open_or_create_parent(&self) -> Result<Directory, disk::Error> {
         Directory::create_below(&self.into, &self.parents)
     }
+}
+
+#[cfg(unix)]
+fn is_readable_by_all(found: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    const READABLE: u32 = 0o444;
+    found.mode() & READABLE == READABLE
+}
+
+#[cfg(not(unix))]
+fn is_readable_by_all(_: &Metadata) -> bool {
+    true
 }
 
 /// The hashes of a package that has a provider's executable. `file` names it in errors.
