@@ -48,18 +48,18 @@ fn oversized_lists_of_versions_are_refused() {
     let same = repeated(r#"{"version":"1.0.0"}"#, LARGE);
     let many = numbered(1_500, |n| release(n, 180));
     for (versions, facts) in [
-        (same, "expected 20000 versions"),
+        (same, "versions 20000"),
         (repeated("{}", 9), "versions version"),
-        (release(0, 300_000), "expected 200 platforms 1 versions"),
-        (many, "expected 100000 556 versions"),
+        (release(0, 300_000), "versions 1 platforms 200"),
+        (many, "versions 556 100000"),
     ] {
         refused(format!(r#"{{"versions":[{versions}]}}"#), facts);
     }
     let members = format!("{{{}}}", repeated(r#""a":0"#, LARGE));
-    refused(members, "expected 1000 members");
+    refused(members, "1000 members");
     let warnings = repeated(r#""x""#, LARGE);
     let warnings = format!(r#"{{"versions":[],"warnings":[{warnings}]}}"#);
-    refused(warnings, "expected 100 warnings");
+    refused(warnings, "warnings 100");
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn oversized_package_metadata_is_refused() {
     let keys = format!(r#""signing_keys":{{"gpg_public_keys":[{keys}]}}"#);
     let packages = format!(r#""packages":{{{packages}}}"#);
     for (more, facts) in [
-        (keys, "expected 256 gpg_public_keys signing_keys"),
-        (packages, "expected 200 packages"),
+        (keys, "signing_keys gpg_public_keys 256"),
+        (packages, "packages 200"),
         (format!(r#""x":"{long}""#), "expected 524288"),
     ] {
         refused("download", format!("{{{metadata},{more}}}"), ADDRESS, facts);
@@ -105,13 +105,13 @@ fn oversized_documents_of_network_mirrors_are_refused() {
     let from = format!("{MIRRORED} --from network-mirror:[MIRROR] --allow-unsigned {MIRRORED}");
     let versions = numbered(500_000, |n| format!(r#""1.0.{n}":{{}}"#));
     let versions = format!(r#"{{"versions":{{{versions}}}}}"#);
-    refused("mirror-index", versions, &from, "expected 20000 versions");
+    refused("mirror-index", versions, &from, "versions 20000");
     let hashes = repeated(r#""zh:0""#, LARGE - 100);
     let many = numbered(200_000, |n| format!(r#""o{n}_a":{{"url":"x"}}"#));
     let hashes = format!(r#""linux_amd64":{{"url":"x","hashes":[{hashes}]}}"#);
     for (members, facts) in [
-        (many, "expected 200 archives"),
-        (hashes, "expected 100 hashes linux_amd64 archives"),
+        (many, "archives 200"),
+        (hashes, "archives linux_amd64 hashes 100"),
     ] {
         let archives = format!(r#"{{"archives":{{{members}}}}}"#);
         refused("mirror-version", archives, &from, facts);
@@ -134,7 +134,7 @@ fn oversized_checksum_documents_are_refused() {
         scene.origin.always(asks("document"), Fault::body(document));
         let run = mirror(&scene, ADDRESS);
         assert!(matches!(run.status, Some(1 | 3)) && scene.origin.count(|_| true) < 12);
-        run.says(&format!("error expected {most}"));
+        run.says(&format!("error {most}"));
     }
 }
 

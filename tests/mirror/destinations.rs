@@ -41,7 +41,7 @@ fn a_package_is_read_once_for_two_destinations() {
     let scene = ready(OriginScene::of([demo()]));
     scene
         .run(BOTH)
-        .tells("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b 1 signed [ACME ID] origin Mirrored 2 2 406 1 [TIME]")
+        .tells("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a/[ORIGIN]/acme/demo 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b/[ORIGIN]/acme/demo 1 signed [ACME ID] origin Mirrored 2 2 406 1 [TIME]")
         .gives("a/[ORIGIN]/acme/demo:1.0.0 b/[ORIGIN]/acme/demo:1.0.0");
     assert_eq!(scene.origin.counters(), EACH_ONCE);
     assert_eq!(scene.installs(), ARRIVED);
@@ -79,7 +79,7 @@ fn a_complete_destination_downloads_nothing() {
     let scene = ready(OriginScene::of([demo()]));
     scene.run(&format!("{TO_B} -q")).says(0, "");
     scene.origin.forget();
-    scene.run(BOTH).tells("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a 1 406 signed [ACME ID] origin Mirrored 1 1 406 1 [TIME]");
+    scene.run(BOTH).tells("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a/[ORIGIN]/acme/demo 1 406 signed [ACME ID] origin Mirrored 1 1 406 1 [TIME]");
     assert_eq!(scene.origin.count(asks("package")), 1);
     assert_eq!(layout(&scene, "a"), layout(&scene, "b"));
     scene.origin.forget();
@@ -93,7 +93,7 @@ fn a_failing_destination_does_not_stop_the_other() {
     let b = "oci-layout:store/b/[ORIGIN]/acme/demo";
     let said = scene.run(&format!("{BOTH} --recheck"));
     said.gives("a/[ORIGIN]/acme/demo:1.0.0")
-        .says(3, &format!("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a 1 406 signed [ACME ID] origin error [ORIGIN]/acme/demo 1.0.0 linux_amd64 {b} Mirrored 1 1 406 [TIME] 1 2"));
+        .says(3, &format!("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a/[ORIGIN]/acme/demo 1 406 signed [ACME ID] origin error [ORIGIN]/acme/demo 1.0.0 linux_amd64 {b} Mirrored 1 1 406 [TIME] 1 2"));
     assert!(!layout(&scene, "a").is_empty());
 }
 
@@ -108,7 +108,7 @@ fn a_destination_that_cannot_be_read_does_not_stop_the_other() {
     scene
         .run(BOTH)
         .gives("b/[ORIGIN]/acme/demo:1.0.0")
-        .says(1, "Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b 1 406 signed [ACME ID] origin error [ORIGIN]/acme/demo oci-layout:store/a/[ORIGIN]/acme/demo Mirrored 1 1 406 [TIME] 1 2");
+        .says(1, "Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b/[ORIGIN]/acme/demo 1 406 signed [ACME ID] origin error [ORIGIN]/acme/demo oci-layout:store/a/[ORIGIN]/acme/demo Mirrored 1 1 406 [TIME] 1 2");
 }
 
 #[test]

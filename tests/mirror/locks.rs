@@ -208,7 +208,7 @@ fn a_lock_file_verifies_the_packages_of_a_network_mirror() {
     // A pinned provider must be signed.
     scene.write("acme.asc", Signer::acme().public_armored());
     let pinned = scene.mirror(&format!("{from} --key acme.asc"));
-    pinned.says(3, "error example.com/acme/demo 1.0.0 network-mirror:https://[ORIGIN]/mirror/ expected --key received");
+    pinned.says(3, "error example.com/acme/demo 1.0.0 network-mirror:https://[ORIGIN]/mirror/ expected acme.asc --key");
     assert!(scene.installs().is_empty());
     let told = scene.mirror(&from);
     told.tells("Copied example.com/acme/demo 1.0.0 1 406 unverified lock Mirrored 1 1 406 [TIME]");
@@ -240,5 +240,5 @@ fn a_configuration_combines_the_requirements_of_its_modules() {
     let far = module("git::https://example.com/x");
     scene.write("root/main.tf", far + &required("~> 1.0"));
     let told = scene.mirror("--from-config root --jobs 1");
-    told.tells("Updated [ORIGIN]/acme/demo 1.1.0 1 407 signed [ACME ID] origin Warning git::https://example.com/x Mirrored 1 1 407 1 [TIME]");
+    told.tells("Updated [ORIGIN]/acme/demo 1.1.0 2 407 signed [ACME ID] origin Warning git::https://example.com/x Mirrored 1 1 407 1 [TIME]");
 }

@@ -123,8 +123,8 @@ fn contradictory_and_missing_options_are_usage_errors() {
     scene.run("--to oci-layout:store").says(2, "error");
     for (option, value, facts) in [
         ("--shard", "3/2", "<I/N> I/N 1/4 1"),
-        ("--newest", "0", "<N> 1"),
-        ("--newest", "three", "<N> 1"),
+        ("--newest", "0", "<N>"),
+        ("--newest", "three", "<N>"),
         ("--platform", "linux", "<OS_ARCH> OS_ARCH linux_amd64"),
     ] {
         let says = format!("error {value} {option} {facts} --help");

@@ -85,6 +85,6 @@ fn two_runs_at_once_lose_no_pin() {
     stderr.read_to_string(&mut rest).unwrap();
     assert!(run.wait().unwrap().success(), "{rest}");
     assert!(rest.contains("Pinned "), "{rest}");
-    let both = [pinned("demo", "ACME"), table("other", "\"[STRANGER]\"")];
+    let both = [table("other", "\"[STRANGER]\""), pinned("demo", "ACME")];
     assert_eq!(scene.trust(), both.join("\n"));
 }

@@ -12,7 +12,7 @@ fn scene() -> OriginScene {
     scene
 }
 
-const REFUSED: &str = "error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] expected 3 received";
+const REFUSED: &str = "error [ORIGIN]/acme/demo 1.0.0 [ORIGIN] expected acme.asc";
 const PINS: &str = "[[provider]]\nmatch = \"*/*/*\"\nkeys = [\"acme.asc\"]\n";
 
 #[test]
