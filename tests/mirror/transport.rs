@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::locks::{LOCKED, NAME, lock, zh};
 use super::origin_scene::{COPIED, OriginScene};
-use super::{LINUX, demo};
-use crate::support::origin::{Door, Fault, Setup, asks, at};
+use super::{DARWIN, LINUX, demo};
+use crate::support::origin::{Door, Fault, Provider, Setup, asks, at, lie};
 use crate::support::signer::Signer;
 
 const INSECURE: &str = "--insecure-skip-tls-verify";
@@ -80,6 +80,13 @@ fn every_host_that_decides_which_keys_are_served_has_to_be_verified() {
         refuses_to_pin(&scene, &insecure);
         is(&scene, &insecure, "signed [ACME ID] unverified-transport");
     }
+    // The keys may come from the answer for any platform.
+    let scene = OriginScene::of([Provider::demo(&[DARWIN, LINUX])]);
+    let unlisted = lie::lacks("versions/0/platforms");
+    scene.origin.always(asks("versions"), unlisted);
+    let linux = at(Door::Front, asks("download * * linux_amd64"));
+    scene.origin.always(linux, Fault::RedirectElsewhere);
+    refuses_to_pin(&scene, &format!("{INSECURE} [ELSEWHERE]"));
     // A host that only serves signed files does not.
     let scene = OriginScene::new(Setup::new([demo()]).files_at(Door::Elsewhere).start());
     let insecure = format!("{INSECURE} [ELSEWHERE]");

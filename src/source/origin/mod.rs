@@ -268,7 +268,9 @@ impl Origin {
         let signature = document(Document::Signature, &first.signature, limits::SIGNATURE);
         let (checksums, signature) = futures_util::future::try_join(checksums, signature).await?;
         let (protocols, reported) = (first.protocols.clone(), first.reported.clone());
-        let unverified = (!first.is_verified).then_some(Note::UnverifiedTransport);
+        // Any of the answers may be the one with the keys.
+        let is_verified = found.iter().all(|one| one.is_verified);
+        let unverified = (!is_verified).then_some(Note::UnverifiedTransport);
         let release = Release {
             provider: provider.clone(),
             version: version.version().clone(),
