@@ -35,6 +35,7 @@ use tfoci::source;
 use tfoci::store::{self, Endpoint, Registry, Store};
 use tfoci::text;
 use tfoci::trust::{Policy, limits};
+use tfoci::version::Version;
 
 use super::arguments::Globals;
 use super::error::CommandError;
@@ -257,6 +258,15 @@ impl Session {
                 return Err(selection::Error::NoConstraints { text }.into());
             }
             Some((pattern, versions)) => {
+                let exact = versions.split(',').map(str::trim);
+                let exact: BTreeSet<Version> = exact.filter_map(|one| one.parse().ok()).collect();
+                if exact.len() > 1 {
+                    return Err(CommandError::usage(format!(
+                        "`--exclude {}` matches no version: one version has to satisfy all of its constraints",
+                        printable(text)
+                    ))
+                    .advising("give `--exclude` once for each version"));
+                }
                 let versions = versions.parse().map_err(selection::Error::from)?;
                 (pattern, versions)
             }
