@@ -155,10 +155,15 @@ impl Outcome<'_> {
         let roots = files.iter().filter_map(|file| self.roots.get(*file));
         let entries = roots.filter_map(|root| root.needed.get(&subject?.provider));
         let stated = entries.flat_map(|entry| &entry.stated);
-        let stated: Vec<String> = stated.cloned().collect();
+        // These lines and the rest of the message fit on a screen.
+        const MOST: usize = 10;
+        let mut stated: Vec<String> = stated.cloned().collect();
         if stated.is_empty() {
             return failure.clone().into();
         }
+        let more = stated.len().saturating_sub(MOST);
+        stated.truncate(MOST);
+        stated.extend((more > 0).then(|| format!("{more} more statements")));
         CommandError::from(failure.clone()).with(&required_by(&stated))
     }
 
