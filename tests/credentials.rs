@@ -37,14 +37,6 @@ fn unusable_configurations_are_reported_with_the_reason() {
             "a/b expected terraform-credentials-NAME 1",
         ),
         (b"host \"a..b\" {\n}\n", "a..b expected 1"),
-        (
-            b"oci_default_credentials {\n  discover_ambient_credentials = false\n  docker_style_config_files = []\n}\n",
-            "docker_style_config_files discover_ambient_credentials false 1",
-        ),
-        (
-            b"provider_installation {\n  direct {}\n  dev_overrides {}\n}\n",
-            "dev_overrides expected 3",
-        ),
     ] {
         warns(text, facts);
     }

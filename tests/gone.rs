@@ -45,7 +45,7 @@ fn install_and_copy_report_removed_evidence() {
     ] {
         let author = removed();
         let said = match &command[..4] {
-            "copy" => REFUSED.replace(FROM, "oci-layout:store/registry.opentofu.org/acme/demo oci-layout:other/registry.opentofu.org/acme/demo"),
+            "copy" => REFUSED.replace(FROM, "oci-layout:store/registry.opentofu.org/acme/demo"),
             _ => REFUSED.to_owned(),
         };
         let command = format!("{command} acme/demo --from {FROM}");

@@ -93,7 +93,7 @@ fn a_version_that_failed() {
             "requests": 0,
         })
     );
-    run.says(&format!("error {PROVIDER} 1.0.0 expected --key received"));
+    run.says(&format!("error {PROVIDER} 1.0.0 expected acme.asc --key"));
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn a_version_without_evidence_is_refused_beside_evidence_of_another_release() {
     for how in ["merge", "replace"] {
         let run = copy(&author, FROM, TO, format!("{arguments} --existing {how}"));
         run.exits(3).without_result().says(&format!(
-            "Warning {PROVIDER} 1.0.0 error {PROVIDER} 1.0.0 {TO}/{PROVIDER} {FROM}/{PROVIDER}"
+            "Warning {PROVIDER} 1.0.0 error {PROVIDER} 1.0.0 {TO}/{PROVIDER}"
         ));
         assert_eq!(author.tree(), before);
     }
@@ -153,7 +153,7 @@ fn a_signature_is_kept_when_the_source_has_only_checksums() {
 fn a_signature_is_replaced_by_checksums_only_with_a_policy_and_a_warning() {
     let author = weaker();
     let replace = "--existing replace --trust allow.toml";
-    let warning = format!("Warning {PROVIDER} 1.0.0 signed checksum");
+    let warning = format!("Warning {PROVIDER} 1.0.0 checksum");
     for more in ["--dry-run", ""] {
         let run = copy(&author, FROM, TO, format!("{replace} {more}")).succeeds();
         run.says(&warning);

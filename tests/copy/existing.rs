@@ -28,7 +28,7 @@ fn with_another_there() -> Author {
 fn missing_platforms_are_added() {
     let author = with_one_there();
     copy(&author, FROM, TO, "").succeeds().says(
-        "Updated registry.opentofu.org/acme/demo 1.0.0 1 signed [ACME ID] embedded Copied 1 1 0 1 1 [TIME]",
+        "Updated registry.opentofu.org/acme/demo 1.0.0 2 signed [ACME ID] embedded Copied 1 1 0 1 1 [TIME]",
     );
     assert_eq!(judge::installs(&author.path("other")).len(), 2);
     assert_eq!(status(&author, ""), "present");
@@ -45,7 +45,7 @@ fn a_version_with_more_platforms_stays() {
 fn another_zip_is_refused() {
     let author = with_another_there();
     let run = author.untouched(|| copy(&author, FROM, TO, "").exits(3).without_result());
-    run.says("error registry.opentofu.org/acme/demo 1.0.0 linux_amd64 oci-layout:other/registry.opentofu.org/acme/demo oci-layout:store/registry.opentofu.org/acme/demo expected zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662 received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec");
+    run.says("error registry.opentofu.org/acme/demo 1.0.0 linux_amd64 oci-layout:other/registry.opentofu.org/acme/demo expected zh:4cea9670a9fc157739282a94a32b9926252c4fc9a21df6b9dba4709d9ef4c662 received zh:4fa7e60d506416362ae4a4933f2da2a5c755191e68c2d41fb7c13d5c8e023bec");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_platform_without_evidence_is_refused_beside_evidence_that_does_not_cover_it
     author.push("").succeeds();
     tamper::untag(&author.repository(""), "evidence-1.0.0");
     let run = author.untouched(|| copy(&author, FROM, TO, ""));
-    run.exits(3).without_result().says("Warning registry.opentofu.org/acme/demo 1.0.0 error registry.opentofu.org/acme/demo 1.0.0 oci-layout:other/registry.opentofu.org/acme/demo oci-layout:store/registry.opentofu.org/acme/demo linux_arm64 received sha256:2e475748dca15aaa266b98fb54ab3c03962ed565d5a7eb8ffb59d9b2b5bdecc4");
+    run.exits(3).without_result().says("Warning registry.opentofu.org/acme/demo 1.0.0 error registry.opentofu.org/acme/demo 1.0.0 oci-layout:other/registry.opentofu.org/acme/demo linux_arm64 received sha256:2e475748dca15aaa266b98fb54ab3c03962ed565d5a7eb8ffb59d9b2b5bdecc4");
 }
 
 #[test]

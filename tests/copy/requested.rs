@@ -151,7 +151,7 @@ fn the_platforms_of_a_mirror_file_need_a_new_index() {
     author.write("mirror.toml", none);
     for more in [asked, fewer] {
         let run = copy(&author, FROM, "oci-layout:none", more).exits(1);
-        run.says("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one oci-layout:none/registry.opentofu.org/acme/one windows_amd64 darwin_arm64 linux_amd64");
+        run.says("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one windows_amd64 darwin_arm64 linux_amd64");
     }
 }
 
@@ -163,9 +163,9 @@ fn a_table_without_a_match_fails_alone() {
     let tables = tables.map(|text| format!("[[provider]]\naddress = \"{HOST}/{text}\"\n"));
     author.write("mirror.toml", tables.concat());
     let run = copy_json(&author, "--file mirror.toml").exits(1);
-    let both = ["one 1.0.0 copied", "two 1.0.0 copied"].map(with_both);
     let failed = ["none none failed", "one none failed"].map(str::to_owned);
-    assert_eq!(outcomes(&run), [both, failed].concat());
+    let both = ["one 1.0.0 copied", "two 1.0.0 copied"].map(with_both);
+    assert_eq!(outcomes(&run), [failed, both].concat());
     run.tells("`>= 3.0.0`");
 }
 
@@ -187,7 +187,7 @@ fn exactly_what_is_locked_is_copied() {
     // It does not for versions that it does not lock.
     let more = format!("{asked} acme/one@2.0.0");
     let run = copy_json(&author, more).exits(2);
-    let all = [with_both("one 1.0.0 present"), "one none failed".to_owned()];
+    let all = ["one none failed".to_owned(), with_both("one 1.0.0 present")];
     assert_eq!(outcomes(&run), all);
 }
 
@@ -199,7 +199,7 @@ fn other_packages_than_the_locked_ones_are_refused() {
     lock(&author, "one", "1.0.0", std::slice::from_ref(&linux));
     let asked = "--from-lock .";
     let run = copy(&author, FROM, TO, asked).exits(3).without_result();
-    run.says(&format!("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one oci-layout:other/registry.opentofu.org/acme/one darwin_arm64 expected {linux} received {darwin} /.terraform.lock.hcl"));
+    run.says(&format!("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one darwin_arm64 expected {linux} received {darwin} /.terraform.lock.hcl"));
     assert!(!author.path("other").exists());
     let more = "--rebuild-index --platform linux_amd64";
     copy(&author, FROM, TO, format!("{asked} {more}")).succeeds();

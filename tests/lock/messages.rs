@@ -3,7 +3,6 @@
 use std::fs;
 
 use crate::clients::{self, clients, run};
-use crate::support::author::Author;
 use crate::support::origin::{Fault, asks};
 
 use super::{any_version, given, platforms, read, requiring, with_foreign_hashes};
@@ -93,7 +92,7 @@ fn one_broken_directory_does_not_stop_the_others() {
     let all = "lock --chdir a --chdir b --chdir c --chdir d --chdir e";
     let run = scene.line(all).exits(1);
     let demo = origin.address("acme/demo");
-    for locked in ["1.2.0   a, d   ", "1.0.1   c   "] {
+    for locked in ["1.2.0 to a, d   ", "1.0.1 to c   "] {
         run.tells(format!(" Locked {demo} {locked}"));
     }
     assert_eq!(run.stderr.matches(" Wrote ").count(), 3, "{}", run.stderr);
@@ -234,23 +233,6 @@ fn install_locked_requires_the_h1_hashes_that_clients_check() {
     scene.write(lock, with_foreign_hashes(&text));
     fs::remove_dir_all(scene.path("a/.terraform")).unwrap();
     installing("").exits(3);
-}
-
-/// The header of a lock file shows which client uses the directory.
-#[test]
-fn the_last_hint_of_an_installation_names_the_client_of_the_lock_file() {
-    let author = Author::pushed();
-    let install = "install registry.opentofu.org/acme/demo --from oci-layout:store";
-    let header = "# This file is maintained automatically by \"terraform init\".\n";
-    for client in ["tofu", "terraform"] {
-        if client == "terraform" {
-            author.scene.write(".terraform.lock.hcl", header);
-        }
-        let said = author.line(install).succeeds().stderr;
-        let end = format!("\n\n  {client} init -plugin-dir=.terraform/providers\n");
-        assert!(said.ends_with(&end), "{said}");
-        fs::remove_file(author.scene.path(".terraform.lock.hcl")).unwrap();
-    }
 }
 
 /// A lock file names a version that no source has any more.
