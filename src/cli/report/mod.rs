@@ -343,11 +343,13 @@ impl Run {
     /// Prints the results, and what people need less, before the summary. Only what to do next follows it.
     fn print(mut self, printer: &Printer, interruption: Option<json::Error>) {
         self.progress.clear();
-        // The order does not depend on timing.
+        // The order does not depend on timing. Versions that were not published come last.
         if !self.is_locking() {
-            self.rows.sort_by_cached_key(|Row { subject, .. }| {
+            let fails_last = matches!(self.destination, Destination::Store(_));
+            self.rows.sort_by_cached_key(|Row { subject, error, .. }| {
                 let (provider, version) = (subject.provider.clone(), subject.version.clone());
-                (provider, version, subject.destination.clone())
+                let is_last = fails_last && error.is_some();
+                (is_last, provider, version, subject.destination.clone())
             });
         }
         self.print_kept(printer);
