@@ -123,7 +123,7 @@ impl Progress {
         let mut state = self.state();
         state.ledger.abandon(failed);
         let stopped = state.bars.extract_if(|package, _| is_part(package, failed));
-        stopped.for_each(|(_, bar)| bar.finish_and_clear());
+        stopped.for_each(|(_, bar)| self.take_away(&bar));
     }
 
     /// How many of all packages are done, as text; `None` if none is.
@@ -184,6 +184,9 @@ impl Progress {
             let text = format!("{subject} {}", HumanBytes(size));
             self.printer.line(Tone::Plain, "Copying", &text);
         }
+        if self.printer.motion != Motion::Bars {
+            return;
+        }
         self.stop(&subject);
         let mut state = self.state();
         let bar = bar(size, self.printer.neutral(&subject.to_string()));
@@ -203,8 +206,14 @@ impl Progress {
     /// Removes the bar of a transfer.
     fn stop(&self, subject: &Subject) {
         if let Some(bar) = self.state().bars.remove(subject) {
-            bar.finish_and_clear();
+            self.take_away(&bar);
         }
+    }
+
+    /// Clears a bar, and takes it out of the list of all bars, which would keep it.
+    fn take_away(&self, bar: &ProgressBar) {
+        bar.finish_and_clear();
+        self.printer.bars.remove(bar);
     }
 
     fn verified(&self, subject: &Subject, authentication: &Authentication) {
