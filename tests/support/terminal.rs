@@ -126,7 +126,9 @@ impl Terminal {
     fn print(&mut self, c: char) {
         if self.column == self.columns {
             let line = &self.lines[self.row];
-            if c != ' ' && line.last().is_some_and(|last| *last != ' ') {
+            // A bar that fills its row is followed by the next bar.
+            let goes_on = !matches!(c, ' ' | '█' | '░');
+            if goes_on && line.last().is_some_and(|last| *last != ' ') {
                 self.wrapped.push(line.iter().collect());
             }
             self.row += 1;

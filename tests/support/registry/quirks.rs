@@ -97,7 +97,7 @@ pub enum Creation {
 #[derive(Clone, Debug)]
 pub struct Quirks {
     pub patches: Patches,
-    /// The longest body of a PATCH in bytes; a longer one is refused with 416.
+    /// The longest body of a PATCH in bytes; a longer one is refused.
     pub largest_patch: Option<u64>,
     /// After how many bytes of a PUT the connection is cut.
     pub largest_put: Option<u64>,

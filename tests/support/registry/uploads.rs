@@ -100,7 +100,13 @@ impl Desk {
         }
         let largest = self.quirks.largest_patch.unwrap_or(u64::MAX);
         if body.len() as u64 > largest {
-            return Some(Answer::error(413, "SIZE_INVALID", "the chunk is too large"));
+            let status = if self.quirks.patches == Patches::LastWins {
+                416
+            } else {
+                413
+            };
+            let message = "the chunk is too large";
+            return Some(Answer::error(status, "SIZE_INVALID", message));
         }
         if self.upload(name, id).is_some_and(|upload| upload.ended) {
             let refusal = Answer::error(416, "SIZE_INVALID", "an earlier chunk was too short");
