@@ -196,10 +196,10 @@ fn deep_nesting_does_not_overflow_the_stack() {
     });
     let about = "error registry.opentofu.org/acme/demo";
     let run = install(&scene).exits(1);
-    run.says(&format!("{about} 1.0.0 oci-layout:layout index 100"));
+    run.says(&format!("{about} 1.0.0 oci-layout:layout index 1 1000005"));
     scene.write("layout/index.json", deep);
     let run = install(&scene).exits(1);
-    run.says(&format!("{about} layout/index.json 100"));
+    run.says(&format!("{about} layout/index.json 1 1000005"));
 }
 
 #[test]

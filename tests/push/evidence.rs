@@ -183,7 +183,7 @@ fn weaker_evidence_than_the_stored_one_is_refused() {
 fn a_damaged_signature_is_not_replaced_by_less() {
     let replace = format!("{UNSIGNED} --existing replace");
     let about = "registry.opentofu.org/acme/demo 1.0.0";
-    for (layer, replaced) in [(Some(1), "signed"), (Some(2), "signed"), (None, "read")] {
+    for layer in [Some(1), Some(2), None] {
         let author = Author::pushed();
         let signature = signature(&author);
         let bytes = fs::read(&signature).unwrap();
@@ -199,7 +199,7 @@ fn a_damaged_signature_is_not_replaced_by_less() {
             .without_result()
             .says(&format!("error {about}"));
         let run = author.push_unsigned(&replace).succeeds();
-        run.says(&format!("Warning {about} {replaced} checksum"));
+        run.says(&format!("Warning {about} checksum"));
         assert_eq!(status(&author), "checksum");
         fs::write(&signature, bytes).unwrap();
         assert_eq!(pushed_status(&author, ""), "updated");
@@ -215,7 +215,7 @@ fn a_replacement_with_weaker_evidence_has_a_warning() {
     let replace = format!("{UNSIGNED} --existing replace");
     for more in ["--dry-run", ""] {
         let run = author.push_unsigned(format!("{replace} {more}")).succeeds();
-        run.says("Warning registry.opentofu.org/acme/demo 1.0.0 signed checksum");
+        run.says("Warning registry.opentofu.org/acme/demo 1.0.0 checksum");
     }
     assert_eq!(status(&author), "checksum");
 }

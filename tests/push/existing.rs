@@ -171,7 +171,7 @@ fn a_dry_run_of_a_replacement_says_which_platforms_it_would_add() {
     let replace = "--existing replace --dry-run";
     const ADDED: &str = " Would add registry.opentofu.org/acme/demo 1.0.0 darwin_arm64   zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a\n";
     let run = author.push(replace).succeeds();
-    run.says("Would registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a Would registry.opentofu.org/acme/demo 1.0.0 1 407 signed [ACME ID] pinned Would 1 1 407 1 [TIME]");
+    run.says("Would registry.opentofu.org/acme/demo 1.0.0 darwin_arm64 zh:f63237d1fd1003ffd38efd8a93e846cf69bd47b10e91d503971b8696b973580a Would registry.opentofu.org/acme/demo 1.0.0 2 407 signed [ACME ID] pinned Would 1 1 407 1 [TIME]");
     let json = author.push(format!("{replace} --format json")).succeeds();
     assert!(json.stderr.starts_with(ADDED), "{}", json.stderr);
     let provider = &json.json()["providers"][0];
@@ -227,6 +227,6 @@ fn versions_of_two_providers_are_not_mixed() {
     author.push(named).succeeds();
     let run = author.line(format!("{copy} a.example/acme/demo")).exits(3);
     let host = registry.host();
-    run.says(&format!("error a.example/acme/demo 1.0.0 {host}/tofu/acme/demo oci-layout:store/a.example/acme/demo expected a.example/acme/demo received registry.opentofu.org/acme/demo"));
+    run.says(&format!("error a.example/acme/demo 1.0.0 {host}/tofu/acme/demo expected a.example/acme/demo received registry.opentofu.org/acme/demo"));
     push("other", "a.example/acme/demo", "--existing replace").succeeds();
 }

@@ -164,7 +164,7 @@ fn equal_zips_are_written_once_and_counted_as_equal() {
             .fold(folder, |one, at| one.package(at, files)),
     );
     let plan = author.push("--dry-run").succeeds();
-    plan.says("Would registry.opentofu.org/acme/demo 1.0.0 1 170 signed [ACME ID] pinned Would 1 1 170 2 [TIME]");
+    plan.says("Would registry.opentofu.org/acme/demo 1.0.0 3 170 signed [ACME ID] pinned Would 1 1 170 2 [TIME]");
     let run = author.push("").succeeds();
     run.says("Copied registry.opentofu.org/acme/demo 1.0.0 3 170 signed [ACME ID] pinned Pushed 1 1 170 2 [TIME]");
     let again = author.push("").succeeds();
