@@ -73,17 +73,16 @@ fn oversized_indexes_are_refused() {
     let notes = numbered(LARGE / 10, |n| format!(r#""{n:x}":"""#));
     let notes = format!(r#""annotations":{{{notes}}}"#);
     for (entries, more, limit, place) in [
-        (repeated("{}", LARGE), "", "1000 items", "manifests of the"),
-        (typed, "", "1000 items", "manifests of the"),
-        (String::new(), &*members, "1000 members", "the"),
-        (String::new(), &notes, "1000 members", "annotations of the"),
-        (numbered(201, entry), "", "200 platforms", "the"),
+        (repeated("{}", LARGE), "", "1000 items", "manifests"),
+        (typed, "", "1000 items", "manifests"),
+        (String::new(), &*members, "1000 members", ""),
+        (String::new(), &notes, "1000 members", "annotations"),
+        (numbered(201, entry), "", "200 platforms", ""),
     ] {
         let more = format!("{}{more}", if more.is_empty() { "" } else { "," });
         layout(&scene, &entries, &more);
-        let what = limit.split(' ').nth(1).unwrap();
         inspect(&scene).exits(1).without_result().says(&format!(
-            "error registry.opentofu.org/acme/demo 1.0.0 {what} expected {limit} {place} index received"
+            "error registry.opentofu.org/acme/demo 1.0.0 index {place} {limit}"
         ));
     }
     // Entries that clients ignore do not count as platforms: twice as many as the limit are accepted.

@@ -30,8 +30,8 @@ struct Case {
     /// The original text, and the text that replaces it.
     from: &'static str,
     to: &'static str,
-    /// The document, the member and the object, as the error names them.
-    says: [&'static str; 3],
+    /// The document and the object, as the error names them.
+    says: [&'static str; 2],
     received: &'static str,
 }
 
@@ -39,35 +39,35 @@ struct Case {
 #[rustfmt::skip]
 const CASES: &[Case] = &[
     Case { level: Level::Index, from: r#""manifests":["#, to: r#""Manifests":[],"manifests":["#,
-        says: ["index", "Manifests", ""], received: "`Manifests` `manifests`" },
+        says: ["index", ""], received: "`Manifests` `manifests`" },
     Case { level: Level::Index, from: r#""mediaType":"application/vnd.oci.image.index.v1+json""#,
         to: r#""mediaType":"application/vnd.oci.image.index.v1+json","MEDIATYPE":null"#,
-        says: ["index", "mediaType", ""], received: "`mediaType` `MEDIATYPE`" },
+        says: ["index", ""], received: "`mediaType` `MEDIATYPE`" },
     Case { level: Level::Index, from: r#""annotations":{"org.opencontainers.image.title""#,
         to: r#""annotations":null,"annotations":{"org.opencontainers.image.title""#,
-        says: ["index", "annotations", ""], received: "`annotations` `annotations`" },
+        says: ["index", ""], received: "`annotations` `annotations`" },
     Case { level: Level::Index, from: r#""size""#, to: "\"\u{17f}ize\":1,\"size\"",
-        says: ["index", "\u{17f}ize", "item 1 manifests"], received: "`\u{17f}ize` `size`" },
+        says: ["index", "manifests item 1"], received: "`\u{17f}ize` `size`" },
     Case { level: Level::Index, from: r#""platform":{"architecture":"amd64""#,
         to: r#""platform":{"architecture":"arm64"},"platform":{"architecture":"amd64""#,
-        says: ["index", "platform", "item 2 manifests"], received: "`platform` `platform`" },
+        says: ["index", "manifests item 2"], received: "`platform` `platform`" },
     Case { level: Level::Index, from: r#""os":"linux""#, to: r#""os":"linux","OS":"linux""#,
-        says: ["index", "os", "platform item 2 manifests"], received: "`os` `OS`" },
+        says: ["index", "manifests item 2 platform"], received: "`os` `OS`" },
     Case { level: Level::Index, from: r#""os":"linux""#, to: r#""os":"linux","os.version":null,"os.version":"""#,
-        says: ["index", "os.version", "platform item 2 manifests"], received: "`os.version` `os.version`" },
+        says: ["index", "manifests item 2 platform"], received: "`os.version` `os.version`" },
     Case { level: Level::Index, from: r#"{"org.tfoci.package""#, to: r#"{"org.tfoci.package":null,"org.tfoci.package""#,
-        says: ["index", "org.tfoci.package", "annotations item 1 manifests"],
+        says: ["index", "manifests item 1 annotations"],
         received: "`org.tfoci.package` `org.tfoci.package`" },
     Case { level: Level::Manifest, from: r#""layers":["#, to: r#""layers":[{}],"layers":["#,
-        says: ["platform manifest", "layers", ""], received: "`layers` `layers`" },
+        says: ["platform manifest", ""], received: "`layers` `layers`" },
     Case { level: Level::Manifest, from: r#""layers":[{"#, to: r#""layers":[{"Digest":"sha256:00","#,
-        says: ["platform manifest", "Digest", "item 1 layers"], received: "`Digest` `digest`" },
+        says: ["platform manifest", "layers item 1"], received: "`Digest` `digest`" },
     Case { level: Level::Manifest, from: r#""config":{"#, to: r#""config":{"urls":[],"urls":null,"#,
-        says: ["platform manifest", "urls", "config"], received: "`urls` `urls`" },
+        says: ["platform manifest", "config"], received: "`urls` `urls`" },
     Case { level: Level::Evidence, from: r#""layers":["#, to: r#""LAYERS":null,"layers":["#,
-        says: ["evidence", "LAYERS", ""], received: "`LAYERS` `layers`" },
+        says: ["evidence", ""], received: "`LAYERS` `layers`" },
     Case { level: Level::Evidence, from: r#"{"org.tfoci.protocols""#, to: r#"{"org.tfoci.protocols":"9.0","org.tfoci.protocols""#,
-        says: ["evidence", "org.tfoci.protocols", "annotations"],
+        says: ["evidence", "annotations"],
         received: "`org.tfoci.protocols` `org.tfoci.protocols`" },
 ];
 
@@ -93,11 +93,8 @@ impl Case {
     /// Asserts that a run was refused because of this and nothing else.
     #[track_caller]
     fn refuses(&self, run: Run) -> Run {
-        let [document, member, object] = self.says;
-        let facts = format!(
-            "error {document} expected {member} {object} {document} received {}",
-            self.received
-        );
+        let [document, object] = self.says;
+        let facts = format!("error {document} {object} members {}", self.received);
         run.exits(3).says(&facts)
     }
 }
@@ -179,7 +176,7 @@ fn a_layout_index_with_a_duplicate_member_is_refused() {
     std::fs::write(&path, altered).unwrap();
     let arguments = "inspect acme/demo@1.0.0 --from oci-layout:store";
     author.line(arguments).exits(3).without_result().says(
-        "error registry.opentofu.org/acme/demo store/registry.opentofu.org/acme/demo/index.json expected DIGEST 1 received DIGEST digest"
+        "error registry.opentofu.org/acme/demo store/registry.opentofu.org/acme/demo/index.json item 1 members DIGEST digest"
     );
     author.push("").exits(3);
 }
@@ -192,7 +189,7 @@ fn a_list_of_tags_with_a_duplicate_member_is_refused() {
     let body = r#"{"name":"acme/demo","tags":["1.0.0"],"TAGS":["2.0.0"]}"#;
     registry.always(matching("GET", "/tags/list"), Fault::body(body));
     let run = author.line(format!("versions acme/demo --from {store}"));
-    let facts = "error registry.opentofu.org/acme/demo expected tags received tags TAGS";
+    let facts = "error registry.opentofu.org/acme/demo list of tags members tags TAGS";
     run.exits(3).without_result().says(facts);
 }
 

@@ -140,23 +140,10 @@ fn a_namespace_of_terraform_may_have_underscores() {
 fn an_archive_is_no_directory_of_layouts() {
     let author = scene();
     author.scene.write("file.tar", "an archive");
-    for name in [
-        "file.tar",
-        "none.tar",
-        "none.tar.gz",
-        "none.tgz",
-        "none.zip",
+    for line in [
+        "versions acme/demo --from oci-layout:file.tar",
+        "copy acme/demo --from oci-layout:store --to oci-layout:file.tar",
     ] {
-        for line in [
-            format!("versions acme/demo --from oci-layout:{name}"),
-            format!("copy acme/demo --from oci-layout:store --to oci-layout:{name}"),
-        ] {
-            let run = author.line(line).exits(2);
-            run.says(&format!("error oci-layout:{name} expected oci-layout:DIR"));
-        }
-        assert!(!author.scene.path("none.tar").exists());
+        author.line(line).exits(1).says("error file.tar");
     }
-    fs::create_dir(author.scene.path("real.tar")).unwrap();
-    let copy = "copy acme/demo --from oci-layout:store --to oci-layout:real.tar";
-    author.line(copy).succeeds();
 }

@@ -1,16 +1,14 @@
 //! Why a release or a trust file is not accepted.
 
-use std::fmt;
-
 use crate::attestation::{Fault, KeyError};
 use crate::digest::Digest;
-use crate::error::{self, Category, FEW, printable};
+use crate::error::{Category, printable};
 use crate::fingerprint::Fingerprint;
 use crate::hash::PackageHash;
 use crate::platform::Platform;
 use crate::version::Version;
 
-use super::signature_error::SignatureError;
+use super::signature_error::{SignatureError, listed};
 
 /// Errors of [`super::verify`] and of the documents that it reads.
 #[derive(Debug, thiserror::Error)]
@@ -130,14 +128,6 @@ fn signature_by(pinned: &[String]) -> String {
     match pinned {
         [] => String::new(),
         keys => format!("\n  expected a signature by {}", listed(keys)),
-    }
-}
-
-/// The first items of a list, as text. An origin may send hundreds of keys.
-pub(super) fn listed<T: fmt::Display>(items: &[T]) -> String {
-    match items {
-        [] => "none".to_owned(),
-        items => error::listed(items, FEW),
     }
 }
 

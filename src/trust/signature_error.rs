@@ -1,10 +1,9 @@
 //! Why a signature is not accepted.
 
-use crate::error::printable;
+use std::fmt;
+
+use crate::error::{self, FEW, printable};
 use crate::fingerprint::Fingerprint;
-
-use super::error::listed;
-
 /// Why a signature is not accepted. Of several signatures, the one that passed most checks is reported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the signature `{}` {reason}", printable(.signature))]
@@ -56,4 +55,12 @@ pub enum SignatureErrorKind {
         expected: Vec<Fingerprint>,
         received: Fingerprint,
     },
+}
+
+/// The first items of a list, as text. An origin may send hundreds of keys.
+pub(super) fn listed<T: fmt::Display>(items: &[T]) -> String {
+    match items {
+        [] => "none".to_owned(),
+        items => error::listed(items, FEW),
+    }
 }

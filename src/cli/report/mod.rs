@@ -458,17 +458,13 @@ impl Run {
 
     /// Names the published versions that this run would not publish.
     fn print_kept(&self, printer: &Printer) {
-        let are = match self.kept.len() {
-            0 => return,
-            1 => "is",
-            _ => "are",
-        };
-        let count = counted(self.kept.len(), "version");
-        let names = listed(&self.kept, FEW);
-        let text = format!(
-            "{count} {are} still published: {names}. --delete removes what the store no longer has or what does not verify"
-        );
-        printer.line(Tone::Plain, "Note", &text);
+        if !self.kept.is_empty() {
+            let text = format!(
+                "still published: {}. --delete removes what the store no longer has or what does not verify",
+                listed(&self.kept, FEW)
+            );
+            printer.line(Tone::Plain, "Note", &text);
+        }
     }
 
     /// Prints the CLI configuration for clients of the mirror, or how to get it. People at a terminal have seen it when something was installed;
