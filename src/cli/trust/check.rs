@@ -131,7 +131,10 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
 
 /// Prints the entries of a trust file, and what it denies.
 fn print(entries: &[Entry], file: &TrustFile, denied: &[Denied], printer: &Printer) {
-    for (entry, parsed) in entries.iter().zip(&file.entries) {
+    for (place, (entry, parsed)) in entries.iter().zip(&file.entries).enumerate() {
+        if place > 0 {
+            printer.result("");
+        }
         printer.result(&format!(
             "match     {}   line {}",
             entry.pattern, entry.line
@@ -139,9 +142,11 @@ fn print(entries: &[Entry], file: &TrustFile, denied: &[Denied], printer: &Print
         entry.keys.iter().for_each(|key| key.print(printer));
         keys::print_unsigned(parsed.has_keys(), &parsed.rule, "", printer);
         keys::print_doubtful(&parsed.rule, printer);
-        printer.result("");
     }
-    denied.iter().for_each(|one| one.print(printer));
+    for one in denied {
+        printer.result("");
+        one.print(printer);
+    }
 }
 
 /// The keys of an entry that can be used. Errors are added to a list.
