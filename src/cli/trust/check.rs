@@ -143,8 +143,10 @@ fn print(entries: &[Entry], file: &TrustFile, denied: &[Denied], printer: &Print
         keys::print_unsigned(parsed.has_keys(), &parsed.rule, "", printer);
         keys::print_doubtful(&parsed.rule, printer);
     }
-    for one in denied {
-        printer.result("");
+    for (place, one) in denied.iter().enumerate() {
+        if place > 0 || !entries.is_empty() {
+            printer.result("");
+        }
         one.print(printer);
     }
 }
