@@ -165,6 +165,15 @@ impl<'a> Value<'a> {
 }
 
 impl Member<'_> {
+    /// Whether it is a block, with any labels.
+    pub(crate) fn is_block(&self) -> bool {
+        let is_section = |value: &Value<'_>| matches!(value, Value::Section(_));
+        match &self.value {
+            Value::List(values) => values.iter().any(is_section),
+            value => is_section(value),
+        }
+    }
+
     /// Turns the objects around a block into its labels, and lists into several blocks. JSON has no comments but members with the name `//`.
     /// The parsers limit the depth of this recursion.
     fn descend<'s>(
