@@ -112,16 +112,20 @@ impl ProviderInstallationView {
     }
 
     /// As [`ProviderInstallationView::new`], after a run in which some providers failed. They are in both lists, so that clients do not install
-    /// from their origins what this run refused. `None` if clients can install nothing.
+    /// from their origins what this run refused. `None` if clients can install nothing: in a network mirror, they refuse hosts with a port.
     pub(super) fn after<'a>(
         mirror: Mirror,
         installed: impl Iterator<Item = &'a ProviderAddr>,
         failed: impl Iterator<Item = &'a ProviderAddr>,
     ) -> Option<Self> {
+        let is_network = matches!(mirror, Mirror::Network { .. });
+        let is_refused = |one: &&ProviderAddr| is_network && one.hostname().has_port();
+        let installed = installed.filter(|one| !is_refused(one));
         let mut include: BTreeSet<String> = installed.map(ToString::to_string).collect();
         if include.is_empty() {
             return None;
         }
+        let failed = failed.filter(|one| !is_refused(one));
         let failed: Vec<String> = failed.map(ToString::to_string).collect();
         let comment = "Providers that failed are in both lists, so that clients install them from nowhere else.";
         let comment = (!failed.is_empty()).then(|| comment.to_owned());
@@ -157,20 +161,47 @@ fn quote(
     Ok(())
 }
 
-/// Escapes text for a literal of HCL 1. Clients copy `${…}` as it is, up to the brace that matches, even within quotes.
+/// Escapes text for a literal of HCL 1. Clients copy `${…}` as it is, up to the brace that matches, and unescape the rest.
 fn escaped(text: &str) -> String {
-    let (mut escaped, mut depth, mut before) = (String::new(), 0, ' ');
-    for c in text.chars() {
-        match c {
-            '{' if depth > 0 || before == '$' => depth += 1,
-            '}' if depth > 0 => depth -= 1,
-            '\\' | '"' if depth == 0 => escaped.push('\\'),
-            _ => {}
+    let mut escaped = String::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(length) = interpolation(rest)
+            && let Some((verbatim, after)) = rest.split_at_checked(length)
+        {
+            escaped.push_str(verbatim);
+            rest = after;
+            continue;
         }
-        escaped.push(c);
-        before = c;
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        match c {
+            // The brace would begin an interpolation without an end.
+            '$' if rest.starts_with('{') => escaped.push_str("\\u0024"),
+            '\\' | '"' => escaped.extend(['\\', c]),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            c => escaped.push(c),
+        }
     }
     escaped
+}
+
+/// The length in bytes of the interpolation `${…}` that a text begins with. Clients count braces, even within quotes.
+fn interpolation(text: &str) -> Option<usize> {
+    let inner = text
+        .strip_prefix('$')
+        .filter(|rest| rest.starts_with('{'))?;
+    let mut depth = 0_usize;
+    let closing = inner.char_indices().find(|(_, c)| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    closing.map(|(at, _)| "$".len() + at + "}".len())
 }
 
 #[cfg(test)]
@@ -194,10 +225,10 @@ mod tests {
     fn the_block_is_what_clients_read() {
         let providers = ["example.com/acme/demo", "example.com/acme/more"];
         assert_eq!(
-            view(path("/srv/a \"b\" ${c} \\d"), &providers).render(),
+            view(path("/srv/a \"b\" ${c} ${d"), &providers).render(),
             r#"provider_installation {
   filesystem_mirror {
-    path    = "/srv/a \"b\" ${c} \\d"
+    path    = "/srv/a \"b\" ${c} \u0024{d"
     include = ["example.com/acme/demo", "example.com/acme/more"]
   }
   direct {
@@ -210,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn clients_read_the_text_that_was_quoted(text in "[^\\pC{]{0,20}|[a$}%\"\\\\]{0,12}") {
+        fn clients_read_the_text_that_was_quoted(text in "\\PC{0,20}|[a${}%\"\\\\\n\t]{0,12}") {
             let block = view(path(&text), &[]).render();
             let config = CliConfig::parse(block.as_bytes(), Client::OpenTofu).unwrap();
             let kind = &config.installation.unwrap()[0].kind;
