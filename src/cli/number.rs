@@ -1,6 +1,7 @@
 //! Numbers with limits in options. The errors name the limits in words.
 
 use std::fmt::Display;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 /// A parser of numbers within limits.
@@ -17,4 +18,10 @@ where
         let number = number.filter(|number| (&least..=&most).contains(&number));
         number.ok_or_else(|| format!("expected {least} to {most} {unit}"))
     }
+}
+
+/// A number of versions, at least one.
+pub(super) fn versions(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse().ok();
+    number.ok_or_else(|| "expected the number of versions, 1 or more".to_owned())
 }

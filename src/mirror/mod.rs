@@ -277,7 +277,7 @@ impl<'a> Journey<'a> {
         Ok(selected)
     }
 
-    /// Mirrors one version to all destinations, one after the other. The source is asked once for all of them.
+    /// Mirrors one version to all destinations, one after the other. The source is asked once for all that miss the same platforms.
     async fn version(&self, selected: &Selected, targets: &[Target<'_>]) -> Vec<Outcome> {
         let (mut told, mut done) = (Told::default(), Vec::new());
         for target in targets {

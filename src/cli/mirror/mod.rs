@@ -31,6 +31,7 @@ use super::Ending;
 use super::arguments::ORIGIN;
 use super::arguments::{Attest, Trust};
 use super::error::CommandError;
+use super::number;
 use super::report::{Destination, Extent, MIRROR, Row};
 use super::session::{Session, TrustPath, requested};
 
@@ -75,7 +76,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
     platform: Vec<Platform>,
     /// At most this many versions of each provider, newest first
-    #[arg(long, value_name = "N", help_heading = "Selection")]
+    #[arg(long, value_name = "N", value_parser = number::versions, help_heading = "Selection")]
     newest: Option<NonZeroUsize>,
     /// Hold back versions younger than this, such as 7d
     ///

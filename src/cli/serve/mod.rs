@@ -89,7 +89,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATTERN", requires = "fill", help_heading = PULL_THROUGH)]
     exclude: Vec<String>,
     /// Offer at most this many versions of an origin, the newest
-    #[arg(long, value_name = "NUMBER", requires = "fill", help_heading = PULL_THROUGH)]
+    #[arg(long, value_name = "NUMBER", value_parser = number::versions, requires = "fill", help_heading = PULL_THROUGH)]
     newest: Option<NonZeroUsize>,
     /// Hide versions of an origin that are younger than this, such as 7d
     ///
