@@ -235,8 +235,8 @@ impl Report {
             };
             let subject = Subject::version(provider, version);
             self.printer.line(Tone::Plain, verb, &subject.to_string());
-            let deleted = json!({"provider": provider, "version": version});
-            run.deleted.push(deleted);
+            run.deleted
+                .push(json!({"provider": provider, "version": version}));
         });
     }
 
@@ -273,8 +273,7 @@ impl Report {
     /// Whether something failed so far.
     pub(super) fn has_failures(&self) -> bool {
         let run = self.run();
-        run.as_ref()
-            .is_some_and(|run| run.errors().next().is_some())
+        run.iter().any(|run| run.errors().next().is_some())
     }
 
     /// The providers that failed as a whole or in part.
