@@ -38,10 +38,10 @@ fn versions_that_the_store_no_longer_has_stay_until_they_are_deleted() {
     }
     for run in [site(&scene, ""), dry_run(&scene, "")] {
         run.succeeds()
-            .says("Note 2 example.com/acme/demo 1.0.0 example.net/team/other 0.3.0 --delete");
+            .says("Note example.com/acme/demo 1.0.0 example.net/team/other 0.3.0 --delete");
     }
     let named = site(&scene, DEMO).succeeds();
-    named.says("Note 1 example.com/acme/demo 1.0.0 --delete");
+    named.says("Note example.com/acme/demo 1.0.0 --delete");
     assert_eq!(listed(&scene), ["1.0.0", "1.1.0"]);
 
     let run = dry_run(&scene, "--delete").succeeds();
@@ -122,7 +122,7 @@ fn a_version_of_which_the_store_lost_the_evidence_stays() {
     let published = files(&scene);
     untag(&scene.path("store").join(DEMO), "evidence-1.1.0");
     let run = site(&scene, "--delete --key acme.asc").exits(3);
-    run.says("error example.com/acme/demo 1.1.0 Note 1 example.com/acme/demo 1.1.0 1 of 2");
+    run.says("error example.com/acme/demo 1.1.0 Note example.com/acme/demo 1.1.0 1 of 2");
     assert_eq!(files(&scene), published);
 }
 

@@ -69,7 +69,7 @@ fn versions_of_a_provider_without_a_pinned_key_stay_until_they_are_deleted() {
     let other = scene.path("public").join(OTHER);
     let run = site(&scene, PINNED).exits(2);
     run.omits("demo 1.0.0: still");
-    run.says("Warning trust.toml example.net/team/other error example.net/team/other Note 1 example.net/team/other 0.3.0 --delete");
+    run.says("Warning trust.toml example.net/team/other error example.net/team/other Note example.net/team/other 0.3.0 --delete");
     assert!(other.join("index.json").is_file());
 
     // A provider whose part of the store cannot be read keeps its files.
@@ -100,7 +100,7 @@ fn a_published_version_that_no_longer_verifies_is_reported() {
     let run = site(&scene, format!("{pinned} {DEMO}@1.1.0")).exits(3);
     run.omits("demo 1.0.0: still");
     let demo = "example.com/acme/demo 1.1.0";
-    run.says(&format!("error {demo} Note 1 {demo} --delete"));
+    run.says(&format!("error {demo} Note {demo} --delete"));
 }
 
 /// Clients must not install a refused provider from its origin because they cannot install it from here.
