@@ -83,11 +83,12 @@ async fn a_blob_that_is_too_large_and_all_later_ones_are_sent_in_chunks() {
         assert_eq!(put.await.unwrap(), Transfer::Copied);
         assert_arrived(&registry, bytes);
     }
+    // The proxy closes the connection when it answers, so that an answer may be lost, and the attempt repeated.
+    let said = said(&registry);
+    let refused = said.iter().rposition(|one| one == "PUT - 5242880 413");
     assert_eq!(
-        said(&registry),
+        said[refused.unwrap() + 1..],
         [
-            "POST - 0 202",
-            "PUT - 5242880 413",
             "POST - 0 202",
             "PATCH 0-4194303 4194304 202",
             "PATCH 4194304-5242879 1048576 202",
