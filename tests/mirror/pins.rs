@@ -15,7 +15,6 @@ use crate::support::release::ReleaseFolder;
 use crate::support::signal::{send, until_said};
 use crate::support::signer::Signer;
 
-/// One entry for a namespace.
 /// Trust files: the place of new tables, unwritable files, and concurrent runs.
 mod trust_files;
 

@@ -124,8 +124,8 @@ pub(super) struct Arguments {
     trust: Trust,
     /// Pin the keys of new providers in the trust file
     ///
-    /// If at least three providers of a namespace have one key, and no other entry is for any of its providers, one entry pins it for the whole
-    /// namespace. With --dry-run, tfoci only prints the keys.
+    /// Each provider has an entry of its own. Compare its keys with those that its author publishes, and commit the file and the directory `keys`
+    /// beside it. With --dry-run, tfoci only prints the keys.
     #[arg(long, conflicts_with = "key")]
     pin_new: bool,
     /// Accept releases without signature or key
