@@ -14,7 +14,7 @@ use std::path::Path;
 
 use libfuzzer_sys::{Corpus, fuzz_target};
 use sha2::{Digest as _, Sha256};
-use tfoci::oci::{INDEX, Index, MANIFEST, PROVIDER, PROVIDER_TARGET, RawManifest, manifest};
+use tfoci::oci::{INDEX, Index, MANIFEST, PROVIDER, PROVIDER_TARGET, Part, RawManifest, manifest};
 use tfoci::platform::Platform;
 
 const PACKAGE: &[u8] = b"any bytes: the zip is not opened here";
@@ -38,7 +38,7 @@ fuzz_target!(|input: &[u8]| -> Corpus {
         PROVIDER_TARGET,
         platform_manifest.clone().into_bytes(),
     );
-    let Ok(expected) = entry.expected() else {
+    let Ok(expected) = entry.expected_of(Part::Entry) else {
         return Corpus::Keep;
     };
     if expected != raw.expected || entry.media_type != MANIFEST {
