@@ -7,7 +7,7 @@ use clap::builder::Resettable;
 /// Parses the arguments of a command, and the variables of its options. An empty variable is treated as unset, as most programs do.
 ///
 /// # Errors
-/// As clap says.
+/// An argument or the value of a variable is invalid. The error of clap names the option.
 pub(super) fn matches(
     command: clap::Command,
     arguments: &[OsString],

@@ -90,7 +90,7 @@ impl KnownRegistry {
 /// Checks the name of a repository of Docker Hub, which answers any other number of levels with a refusal of the credentials.
 ///
 /// # Errors
-/// The name has not two levels.
+/// The repository is at Docker Hub, and its name does not have two levels.
 pub fn check(repository: &Repository) -> Result<(), LevelsError> {
     let (host, name) = repository.host_and_name();
     match KnownRegistry::of(host) == KnownRegistry::DockerHub && name.split('/').count() != 2 {
@@ -99,7 +99,7 @@ pub fn check(repository: &Repository) -> Result<(), LevelsError> {
     }
 }
 
-/// The name of a repository of Docker Hub has more or fewer levels than two.
+/// A repository of Docker Hub whose name does not have two levels.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "Docker Hub takes names of two levels only\n  expected docker.io/NAMESPACE/NAME\n  received {0}"

@@ -1,6 +1,7 @@
 //! `tfoci serve`: turns options into the settings of [`tfoci::serve`], and shows what the server does.
 //!
-//! `settings` reads the options. `log` prints requests and what else happens, as text or JSON lines. `page` renders the pages from `templates/serve`. Protocols, caching and limits belong to the library.
+//! `settings` reads the options. `log` prints requests and other events, as text or JSON lines. `page` renders the pages from `templates/serve`.
+//! Protocols, caching and limits belong to the library.
 
 mod log;
 mod page;
