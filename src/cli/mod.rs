@@ -1,10 +1,9 @@
 //! The command line: parses arguments, and prints text or JSON. The library does not depend on it.
 //!
 //! Each command has its own file. [`arguments`] has the arguments that several commands share, and [`session`] creates clients, credentials,
-//! stores and policies from them. [`progress`] and [`trace`] print events, [`pending`] has the open requests, [`report`] prints the results
-//! of journeys, and [`json`] defines the JSON documents. [`error`] has the errors of commands, each with what helps. Only [`printer`]
-//! writes to stdout and stderr. [`neutral`] and [`redaction`] remove runner commands and passwords from its output.
-//! [`render`] fills in templates, and [`date`] writes days.
+//! stores and policies from them. [`progress`] and [`trace`] print events, [`report`] prints the results of journeys, and [`json`] defines the
+//! JSON documents. [`error`] has the errors of commands, each with what helps. Only [`printer`] writes to stdout and stderr. [`neutral`] and
+//! [`redaction`] remove runner commands and passwords from its output. [`render`] fills in templates.
 
 mod arguments;
 mod cli_config;
@@ -29,7 +28,6 @@ mod mirror;
 mod neutral;
 mod number;
 mod page;
-mod pending;
 mod printer;
 mod progress;
 mod prune;

@@ -26,7 +26,6 @@ use tfoci::outcome::{Failure, Problem};
 use super::arguments::{Color, Format, Globals};
 use super::error::CommandError;
 use super::neutral;
-use super::pending::PendingRequests;
 use super::redaction::Redaction;
 use github::GithubJob;
 pub(super) use usage::usage;
@@ -78,7 +77,6 @@ pub(super) struct Printer {
     pub(super) format: Format,
     pub(super) motion: Motion,
     pub(super) bars: MultiProgress,
-    pub(super) pending: PendingRequests,
     /// Whether stdout is a terminal, so that a person reads the result.
     pub(super) result_is_read: bool,
     /// Whether stderr is a terminal.
@@ -126,7 +124,6 @@ impl Printer {
             format: options.format,
             motion,
             bars,
-            pending: PendingRequests::default(),
             result_is_read: io::stdout().is_terminal(),
             terminal,
             colorful,

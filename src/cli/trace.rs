@@ -30,11 +30,7 @@ impl Reporter for Trace {
                     printer.line(Tone::Warning, "Retrying", &text);
                 }
             }
-            Event::Requesting { host } => printer.pending.begin(host),
-            Event::Requested(exchange) => {
-                printer.pending.end(&exchange.host);
-                printer.request("Requested", &line(&exchange));
-            }
+            Event::Requested(exchange) => printer.request("Requested", &line(&exchange)),
             _ => {}
         }
     }
@@ -42,7 +38,6 @@ impl Reporter for Trace {
 
 fn line(exchange: &Exchange) -> String {
     let Exchange {
-        host: _,
         method,
         url,
         status,

@@ -105,8 +105,6 @@ pub enum Transfer {
 /// An HTTP request that has ended.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// The host with its port.
-    pub host: String,
     /// The HTTP method, in capitals.
     pub method: String,
     /// The URL of the request, with secrets removed.
@@ -208,11 +206,6 @@ pub enum Event {
         reason: String,
         /// The time until the retry.
         pause: Duration,
-    },
-    /// A request begins.
-    Requesting {
-        /// The host with its port.
-        host: String,
     },
     /// A request has ended.
     Requested(Exchange),

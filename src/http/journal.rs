@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{LEAST_FLOW, Request, authority};
+use super::{LEAST_FLOW, Request};
 use crate::event::{Event, Exchange, Reporter};
 
 /// Reports every request, and counts them.
@@ -36,14 +36,11 @@ impl Journal {
         if !request.is_for_token {
             self.requests.fetch_add(1, Ordering::Relaxed);
         }
-        let host = authority(&request.url).unwrap_or_default();
-        self.report(Event::Requesting { host: host.clone() });
         JournalEntry {
             journal: self.clone(),
             started: Instant::now(),
             received: Flow::default(),
             exchange: Exchange {
-                host,
                 method: request.method.to_string(),
                 url: request.shown(),
                 status: None,

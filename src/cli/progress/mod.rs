@@ -28,9 +28,6 @@ const FRAMES: u8 = 10;
 /// The line of a bar. The text is cut where the terminal ends.
 const LINE: &str = "{bar:20} {percent:>3}%  {wide_msg}";
 
-/// After this time without a byte, a line names the host for which the run waits.
-const QUIET: Duration = Duration::from_secs(2);
-
 /// Without a terminal, the start of a package larger than this is printed, in bytes.
 const LARGE: u64 = 1 << 20;
 
@@ -50,7 +47,6 @@ struct State {
     ledger: Ledger,
     /// When the next line without a terminal is due.
     next_beat: Duration,
-    last_byte: Instant,
     /// The bar of the sums, the last one.
     total: ProgressBar,
     /// The bars of the packages in transfer.
@@ -73,7 +69,6 @@ impl Progress {
             state: Mutex::new(State {
                 ledger: Ledger::of(providers),
                 next_beat: BEAT,
-                last_byte: Instant::now(),
                 total,
                 bars: HashMap::new(),
                 held: HashMap::new(),
@@ -150,10 +145,6 @@ impl Progress {
         }
         let totals = state.ledger.totals();
         let mut parts = totals.parts();
-        if state.last_byte.elapsed() > QUIET {
-            let host = self.printer.pending.oldest();
-            parts.extend(host.map(|host| format!("waiting for {host}")));
-        }
         if is_bars {
             let total = &state.total;
             if self.printer.bars.is_hidden() {
@@ -196,7 +187,6 @@ impl Progress {
 
     fn advanced(&self, subject: &Subject, bytes: u64) {
         let mut state = self.state();
-        state.last_byte = Instant::now();
         state.ledger.advance(subject, bytes);
         if let Some(bar) = state.bars.get(subject) {
             bar.inc(bytes);
