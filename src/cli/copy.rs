@@ -127,7 +127,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let target = target.map_err(Failure::from)?;
     let report = &session.report;
     let extent = Extent {
-        providers: providers.len(),
         dry_run: options.dry_run,
         only_changed: arguments.changed,
     };

@@ -106,7 +106,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let to = to.map_err(Failure::from)?;
     let report = &session.report;
     let extent = Extent {
-        providers: 1,
         dry_run: arguments.dry_run,
         only_changed: false,
     };

@@ -104,7 +104,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     session.warn_of_unmatched(file.as_ref(), &request.trust.policy, &providers);
     let report = &session.report;
     let extent = Extent {
-        providers: providers.len(),
         dry_run: arguments.dry_run,
         only_changed: false,
     };

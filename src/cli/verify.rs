@@ -106,7 +106,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let providers = tasks.iter().map(|task| task.from.provider.clone());
     let providers: Vec<_> = providers.collect();
     session.warn_of_unmatched(trust.as_ref(), &options.trust.policy, &providers);
-    let progress = Progress::begin(&session.printer, providers.len(), false);
+    let progress = Progress::begin(&session.printer, false);
     let found = Mutex::new((found, 0, Vec::new()));
     let on_checked = |checked: Checked| {
         progress.complete(&checked.subject, checked.platforms.len());

@@ -139,7 +139,6 @@ async fn into_mirror(
     session.warn_of_unmatched(file.as_ref(), &request.trust.policy, providers);
     let report = &session.report;
     let extent = Extent {
-        providers: wanted.len(),
         dry_run: arguments.dry_run,
         only_changed: false,
     };

@@ -58,7 +58,6 @@ pub(in crate::cli) async fn update(
         false => LOCK,
     };
     let extent = Extent {
-        providers: tasks.len(),
         dry_run: request.dry_run || request.is_check(),
         only_changed: false,
     };

@@ -174,7 +174,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         |task: &Task| !arguments.require_pinned || task.rule.pinned() || task.is_locked();
     let (tasks, unpinned): (Vec<_>, Vec<_>) = tasks.into_iter().partition(is_strict);
     let extent = Extent {
-        providers: tasks.len(),
         dry_run: arguments.dry_run,
         only_changed: arguments.changed,
     };

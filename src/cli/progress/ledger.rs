@@ -1,22 +1,15 @@
 //! What a run plans, and how much of it is done.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use indicatif::HumanBytes;
 
-use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::version::Version;
 
-/// The plan of a run and its state.
+/// The versions that a run has selected so far.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
-    /// The number of providers of the run; 0 if it is not known.
-    providers: usize,
-    /// The providers whose versions are selected, and those that failed.
-    selected: HashSet<ProviderAddr>,
-    versions: HashMap<Subject, VersionState>,
-}
+pub(super) struct Ledger(HashMap<Subject, VersionState>);
 
 /// The state of a version in one destination.
 #[derive(Debug, Default)]
@@ -33,25 +26,16 @@ struct VersionState {
 /// The sums over all versions.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
-    pub(super) finished: usize,
+    finished: usize,
     packages: usize,
     pub(super) received: u64,
+    /// An estimate, until the sizes of all packages are known.
     pub(super) bytes: u64,
-    /// Whether the number of packages and their bytes are estimates.
-    is_estimated: bool,
 }
 
 impl Ledger {
-    pub(super) fn of(providers: usize) -> Self {
-        Self {
-            providers,
-            ..Self::default()
-        }
-    }
-
     /// Adds the versions of a provider.
     pub(super) fn select(&mut self, subject: &Subject, versions: Vec<(Version, Option<usize>)>) {
-        self.selected.insert(subject.provider.clone());
         for (version, packages) in versions {
             let version = Subject {
                 version: Some(version),
@@ -88,18 +72,14 @@ impl Ledger {
 
     /// Leaves out a failed provider or version.
     pub(super) fn abandon(&mut self, failed: &Subject) {
-        self.selected.insert(failed.provider.clone());
-        self.versions
-            .retain(|subject, state| state.is_ended || !is_part(subject, failed));
+        let Self(versions) = self;
+        versions.retain(|subject, state| state.is_ended || !is_part(subject, failed));
     }
 
     pub(super) fn totals(&self) -> Totals {
-        let mut totals = Totals {
-            is_estimated: self.selected.len() < self.providers,
-            ..Totals::default()
-        };
+        let mut totals = Totals::default();
         let mut measured = 0;
-        for state in self.versions.values() {
+        for state in self.0.values() {
             let packages = state.packages.unwrap_or(1);
             totals.finished += state.finished;
             totals.packages += packages;
@@ -109,7 +89,6 @@ impl Ledger {
                 // Bytes that are sent again after a lost connection count once.
                 totals.received += state.received.min(bytes);
             }
-            totals.is_estimated |= state.packages.is_none() || state.bytes.is_none();
         }
         // The other packages are as large as these.
         let all = totals.bytes.saturating_mul(totals.packages as u64);
@@ -118,7 +97,7 @@ impl Ledger {
     }
 
     fn state(&mut self, subject: &Subject) -> &mut VersionState {
-        self.versions.entry(subject.whole_version()).or_default()
+        self.0.entry(subject.whole_version()).or_default()
     }
 }
 
@@ -130,25 +109,15 @@ pub(super) fn is_part(subject: &Subject, failed: &Subject) -> bool {
 }
 
 impl Totals {
-    fn about(&self) -> &'static str {
-        if self.is_estimated { "~" } else { "" }
-    }
-
-    /// `9 of ~24 packages`
-    pub(super) fn packages(&self) -> String {
-        let (finished, about) = (self.finished, self.about());
-        format!("{finished} of {about}{} packages", self.packages)
-    }
-
     /// `9 of 24 packages, 7.90 MiB of 15.00 MiB`; nothing before any version is known.
     pub(super) fn parts(&self) -> Vec<String> {
         let mut parts = Vec::new();
         if self.packages > 0 {
-            parts.push(self.packages());
+            parts.push(format!("{} of {} packages", self.finished, self.packages));
         }
         if self.bytes > 0 {
             let (received, bytes) = (HumanBytes(self.received), HumanBytes(self.bytes));
-            parts.push(format!("{received} of {}{bytes}", self.about()));
+            parts.push(format!("{received} of {bytes}"));
         }
         parts
     }
@@ -160,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_sums_have_what_is_planned_and_what_is_done() {
-        let mut ledger = Ledger::of(2);
+        let mut ledger = Ledger::default();
         let demo = "registry.acme.test/acme/demo".parse().unwrap();
         let versions = ["1.0.0", "1.1.0"].map(|one| (one.parse().unwrap(), Some(4)));
         ledger.select(&Subject::provider(&demo), versions.into());
@@ -170,11 +139,9 @@ mod tests {
         ledger.advance(&package, 700);
         ledger.advance(&package, 300);
         ledger.finish(&package);
-        let parts = ["1 of ~8 packages", "1000 B of ~7.81 KiB"];
+        let parts = ["1 of 8 packages", "1000 B of 7.81 KiB"];
         assert_eq!(ledger.totals().parts(), parts);
         ledger.abandon(&Subject::version(&demo, &"1.1.0".parse().unwrap()));
-        let other = "registry.acme.test/acme/other".parse().unwrap();
-        ledger.abandon(&Subject::provider(&other));
         ledger.end(&version, 4);
         let parts = ["4 of 4 packages", "3.91 KiB of 3.91 KiB"];
         assert_eq!(ledger.totals().parts(), parts);

@@ -51,27 +51,23 @@ struct State {
     total: ProgressBar,
     /// The bars of the packages in transfer.
     bars: HashMap<Subject, ProgressBar>,
-    /// Warnings about platforms without a package, until it is known that their version changes. Those of versions that are left out say the same
-    /// in every run.
-    held: HashMap<Subject, Vec<Warning>>,
     /// Whether the run has ended. Tasks that are being cancelled must not draw again.
     is_closed: bool,
 }
 
 impl Progress {
-    /// The progress of a run with this number of providers.
-    pub(super) fn begin(printer: &Printer, providers: usize, only_changed: bool) -> Arc<Self> {
+    /// The progress of a run that begins now.
+    pub(super) fn begin(printer: &Printer, only_changed: bool) -> Arc<Self> {
         let total = printer.bars.add(bar(1, String::new()));
         let progress = Arc::new(Self {
             printer: printer.clone(),
             started: Instant::now(),
             only_changed,
             state: Mutex::new(State {
-                ledger: Ledger::of(providers),
+                ledger: Ledger::default(),
                 next_beat: BEAT,
                 total,
                 bars: HashMap::new(),
-                held: HashMap::new(),
                 is_closed: false,
             }),
         });
@@ -101,30 +97,12 @@ impl Progress {
         self.state().ledger.end(version, packages);
     }
 
-    /// Prints the warnings that were held about a version that changed or failed.
-    pub(super) fn print_held(&self, version: &Subject) {
-        let version = Subject {
-            destination: None,
-            ..version.clone()
-        };
-        let held = self.state().held.remove(&version);
-        for warning in held.into_iter().flatten() {
-            self.printer.warning(&format!("{version}: {warning}"));
-        }
-    }
-
     /// Leaves out a failed provider, or one failed version.
     pub(super) fn abandon(&self, failed: &Subject) {
         let mut state = self.state();
         state.ledger.abandon(failed);
         let stopped = state.bars.extract_if(|package, _| is_part(package, failed));
         stopped.for_each(|(_, bar)| self.take_away(&bar));
-    }
-
-    /// How many of all packages are done, as text; `None` if none is.
-    pub(super) fn packages_done(&self) -> Option<String> {
-        let totals = self.state().ledger.totals();
-        (totals.finished > 0).then(|| totals.packages())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -305,14 +283,15 @@ impl Reporter for Progress {
                 let text = format!("{subject} {digest}   {}   {status}", HumanBytes(size));
                 self.printer.line(Tone::Plain, verb(transfer), &text);
             }
-            Event::Warning {
-                subject,
-                warning: warning @ Warning::NoPackage { .. },
-            } if self.only_changed => {
-                self.state().held.entry(subject).or_default().push(warning);
-            }
             Event::Warning { subject, warning } => {
-                self.printer.warning(&format!("{subject}: {warning}"));
+                let text = format!("{subject}: {warning}");
+                match warning {
+                    // A version that stays as it is would have the same warning in every run.
+                    Warning::NoPackage { .. } if self.only_changed => {
+                        self.printer.detail("Warning", &text);
+                    }
+                    _ => self.printer.warning(&text),
+                }
             }
             // `Trace` prints the events about requests.
             _ => {}

@@ -50,7 +50,6 @@ pub(super) const SITE: Verb = ("Wrote", "Would write");
 /// The extent of a run and of its report.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
-    pub(super) providers: usize,
     /// Whether nothing is written.
     pub(super) dry_run: bool,
     /// Whether the results leave out versions that needed no changes.
@@ -136,7 +135,7 @@ impl Report {
         extent: Extent,
         destination: Destination,
     ) -> Arc<dyn Reporter> {
-        let progress = Progress::begin(&self.printer, extent.providers, extent.only_changed);
+        let progress = Progress::begin(&self.printer, extent.only_changed);
         *self.run() = Some(Run {
             verb,
             extent,
@@ -195,7 +194,6 @@ impl Report {
                 run.left_out += 1;
                 return;
             }
-            run.progress.print_held(&row.subject);
             row.print(&self.printer, run.extent.dry_run);
             run.rows.push(row);
         });
@@ -212,7 +210,6 @@ impl Report {
                 return;
             };
             run.progress.abandon(&subject);
-            run.progress.print_held(&subject);
             match common(&error).is_some_and(|text| !run.explained.insert(text)) {
                 true => self.printer.failed_alike(&subject),
                 false => self.printer.failure(&error),
@@ -375,13 +372,8 @@ impl Run {
         if interruption.is_none() {
             self.print_configuration(printer);
         } else {
-            let done = self.progress.packages_done();
-            let done = done.map_or_else(
-                || "clients see nothing incomplete".to_owned(),
-                |done| format!("{done} packages are there"),
-            );
-            let next = format!("{done}: run the same command again to go on");
-            printer.interrupted((!self.extent.dry_run).then_some(&next));
+            let next = "clients see nothing incomplete: run the same command again to go on";
+            printer.interrupted((!self.extent.dry_run).then_some(next));
         }
         if printer.format == Format::Json {
             printer.document(&self.document(interruption));
