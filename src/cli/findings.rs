@@ -154,7 +154,7 @@ impl Findings {
     /// Annotates a job of GitHub Actions, and adds a list to its summary.
     fn annotate(&self, summary: &str, printer: &Printer) {
         for finding in &self.found {
-            printer.annotate_finding(finding.severity, &line(finding));
+            printer.annotate(finding.severity, &line(finding));
         }
         let Some(path) = printer.job_summary() else {
             return;

@@ -86,7 +86,7 @@ fn failures_and_warnings_are_annotations() {
     let run = author.push_unsigned("--key stranger.asc").exits(3);
     assert!(run.stderr.starts_with("error: "), "{}", run.stderr);
     let last = run.stderr.lines().last().unwrap();
-    let begin = "::error title=tfoci%3A registry.opentofu.org/acme/demo 1.0.0::registry.opentofu.org/acme/demo 1.0.0 (dist): ";
+    let begin = "::error title=tfoci::registry.opentofu.org/acme/demo 1.0.0 (dist): ";
     assert!(last.starts_with(begin), "{last}");
     assert!(last.contains("%0A  expected [STRANGER]"), "{last}");
     assert!(last.contains("%0A%0Ahint: "), "{last}");

@@ -12,24 +12,18 @@ use tfoci::finding::Severity;
 impl Printer {
     /// Prints an error with its hint.
     pub(in crate::cli) fn failure(&self, error: &CommandError) {
-        let hint = error.hint();
-        self.block(&describe(error), hint.as_deref());
-        if self.github.is_some() {
-            let subject = error.failure().and_then(|failure| failure.subject.as_ref());
-            let title =
-                subject.map_or_else(|| "tfoci".to_owned(), |subject| format!("tfoci: {subject}"));
-            let hint = hint.map(|hint| format!("\n\nhint: {hint}"));
-            let text = format!("{}{}", describe(error), hint.unwrap_or_default());
-            self.annotate(Severity::Error, &title, &text);
+        let (mut text, hint) = (describe(error), error.hint());
+        self.block(&text, hint.as_deref());
+        if let Some(hint) = hint {
+            text += &format!("\n\nhint: {hint}");
         }
+        self.annotate(Severity::Error, &text);
     }
 
     /// Prints that a signal interrupted the run. `hint` says how to go on.
     pub(in crate::cli) fn interrupted(&self, hint: Option<&str>) {
         self.block("interrupted", hint);
-        if self.github.is_some() {
-            self.annotate(Severity::Error, "tfoci", "interrupted");
-        }
+        self.annotate(Severity::Error, "interrupted");
     }
 
     /// Prints that this failed like another one whose error was printed.

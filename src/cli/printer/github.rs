@@ -33,29 +33,20 @@ impl Printer {
     pub(in crate::cli) fn warning(&self, text: &str) {
         match self.github {
             Some(_) if self.verbosity > Verbosity::Quiet => {
-                self.annotate(Severity::Warning, "tfoci", text);
+                self.annotate(Severity::Warning, text);
             }
             _ => self.line(Tone::Warning, "Warning", text),
         }
     }
 
-    /// Annotates a job of GitHub Actions with a finding.
-    pub(in crate::cli) fn annotate_finding(&self, severity: Severity, text: &str) {
+    /// Puts a message on the page of the run, in a job of GitHub Actions.
+    pub(in crate::cli) fn annotate(&self, level: Severity, text: &str) {
         if self.github.is_some() {
-            self.annotate(severity, "tfoci", text);
+            let command = annotation(level, &self.neutral(text));
+            self.bars.suspend(|| {
+                let _closed = writeln!(io::stderr(), "{command}");
+            });
         }
-    }
-
-    pub(super) fn annotate(&self, level: Severity, title: &str, text: &str) {
-        let (title, text) = (self.neutral(title), self.neutral(text));
-        self.command(&annotation(level, &title, &text));
-    }
-
-    /// Writes commands for the runner of GitHub Actions, at once, so that no other line comes between them.
-    fn command(&self, text: &str) {
-        self.bars.suspend(|| {
-            let _closed = writeln!(io::stderr(), "{text}");
-        });
     }
 
     /// The file for the summary of a job of GitHub Actions.
@@ -64,22 +55,11 @@ impl Printer {
     }
 }
 
-/// A message on the page of the run.
-fn annotation(level: Severity, title: &str, message: &str) -> String {
-    let level = level.as_str();
-    format!("::{level} title={}::{}", property(title), data(message))
-}
-
-/// Escapes the text of a command.
-fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
-}
-
-/// Escapes the value of a property, which ends at a comma or colon.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+/// The command for a message. Its text is escaped, so that it cannot end the command.
+fn annotation(level: Severity, message: &str) -> String {
+    let message = message.replace('%', "%25").replace('\r', "%0D");
+    let message = message.replace('\n', "%0A");
+    format!("::{} title=tfoci::{message}", level.as_str())
 }
 
 #[cfg(test)]
@@ -89,12 +69,8 @@ mod tests {
     #[test]
     fn text_cannot_leave_its_command() {
         assert_eq!(
-            annotation(Severity::Error, "a: b, c", "50%\r\n::endgroup:: %0A"),
-            "::error title=a%3A b%2C c::50%25%0D%0A::endgroup:: %250A"
-        );
-        assert_eq!(
-            annotation(Severity::Warning, "x::error\n::", ""),
-            "::warning title=x%3A%3Aerror%0A%3A%3A::"
+            annotation(Severity::Error, "50%\r\n::endgroup:: %0A"),
+            "::error title=tfoci::50%25%0D%0A::endgroup:: %250A"
         );
     }
 }

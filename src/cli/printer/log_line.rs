@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::Printer;
 use tfoci::date::timestamp;
@@ -14,11 +15,6 @@ struct LogLine<'a, E> {
     event: &'a str,
     #[serde(flatten)]
     details: &'a E,
-}
-
-#[derive(Serialize)]
-struct About<'a> {
-    message: &'a str,
 }
 
 impl Printer {
@@ -39,6 +35,6 @@ impl Printer {
 
     /// Prints a line about something that happened, in JSON only.
     pub(in crate::cli) fn log_message(&self, event: &str, message: &str) {
-        self.log_line(event, &About { message });
+        self.log_line(event, &json!({"message": message}));
     }
 }
