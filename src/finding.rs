@@ -1,6 +1,6 @@
 //! Findings: what `verify` and `doctor` report, each with a code that stays the same.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::address::ProviderAddr;
 use crate::error::{Category, one_line};
@@ -70,9 +70,9 @@ pub enum Gravity {
 macro_rules! codes {
     ($($name:ident $text:literal $gravity:ident $meaning:literal $fix:literal;)+) => {
         /// What a finding is. Names do not change, and a name is not used for something else.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub enum Code {
-            $(#[doc = $meaning] $name,)+
+            $(#[doc = $meaning] #[serde(rename = $text)] $name,)+
         }
 
         impl Code {
@@ -196,12 +196,6 @@ impl Code {
             Gravity::Broken | Gravity::Warning => Category::Malformed,
             Gravity::Drift => Category::Differs,
         }
-    }
-}
-
-impl Serialize for Code {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -256,7 +256,8 @@ from_arguments!(
     address::pattern::Error,
     digest::Error,
     platform::Error,
-    selection::Error
+    selection::Error,
+    source::SourceAddrError
 );
 from_library!(
     configuration::Error,
@@ -265,12 +266,6 @@ from_library!(
     tfoci::serve::Error,
     trust::Error
 );
-
-impl From<source::SourceAddrError> for CommandError {
-    fn from(error: source::SourceAddrError) -> Self {
-        Self::because(Category::Usage, None, error)
-    }
-}
 
 /// The lines of configurations that ask for a provider.
 pub(super) fn required_by(stated: &[String]) -> String {
