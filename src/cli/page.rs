@@ -27,7 +27,7 @@ macro_rules! partials {
 }
 
 /// The title of a page whose operator set none.
-pub(super) const HEADING: &str = "Providers for OpenTofu and Terraform";
+const TITLE: &str = "Providers for OpenTofu and Terraform";
 
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Page")]
@@ -41,13 +41,12 @@ pub(super) struct PageOptions {
 }
 
 impl PageOptions {
-    /// What every template shows. The document has this title, unless the operator set one.
-    pub(super) fn view(&self, title: &str) -> Value {
-        let own = self.title.as_deref().map(printable);
+    /// What every template shows.
+    pub(super) fn view(&self) -> Value {
+        let title = self.title.as_deref().map(printable);
         json!({
             "style": include_str!("../../templates/serve/style.css"),
-            "title": own.as_deref().unwrap_or(title),
-            "heading": own.as_deref().unwrap_or(HEADING),
+            "title": title.as_deref().unwrap_or(TITLE),
             "link": self.link,
             "tfoci": env!("CARGO_PKG_VERSION"),
             "home": home(),

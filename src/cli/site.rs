@@ -225,7 +225,7 @@ fn write_page(
         }));
     }
     let view = json!({
-        "page": arguments.page.view(page::HEADING),
+        "page": arguments.page.view(),
         "url": url,
         "generator": GENERATOR,
         "block": block.map(|block| block.render()),

@@ -13,7 +13,7 @@ use tfoci::serve::{ServedVersion, Visitor};
 use tfoci::version::Version;
 
 use crate::cli::json;
-use crate::cli::page::{HEADING, PageOptions, address, packages, render, signature};
+use crate::cli::page::{PageOptions, address, packages, render, signature};
 
 /// Renders the pages from templates.
 pub(super) struct Pages(pub(super) Box<PageOptions>);
@@ -37,9 +37,8 @@ impl PageRenderer for Pages {
                 })
             })
             .collect();
-        let title = format!("Providers at {}", visitor.url);
         let view = json!({
-            "page": self.0.view(&title),
+            "page": self.0.view(),
             "url": visitor.url,
             "token_hosts": token_hosts(visitor),
             "provider_host": host.map(ToString::to_string),
@@ -69,7 +68,7 @@ impl PageRenderer for Pages {
             false => listing.installable().max(),
         };
         let view = json!({
-            "page": self.0.view(HEADING),
+            "page": self.0.view(),
             "address": address(provider),
             "url": visitor.url,
             "name": provider.type_name(),
