@@ -93,9 +93,7 @@ impl Interrupted {
         let (time, end) = last.split_once("s ").expect(last);
         assert!(time.parse::<f64>().is_ok(), "{time}");
         let (_, hint) = end.split_once("\nerror: interrupted\n").expect(end);
-        let numbers = hint.split(' ').map(|word| word.trim_start_matches('~'));
-        let numbers: Vec<usize> = numbers.filter_map(|word| word.parse().ok()).collect();
-        assert!(numbers.len() == 2 && numbers[0] < numbers[1], "{hint}");
+        assert!(hint.starts_with("\nhint: "), "{hint}");
     }
 
     /// Asserts that nothing was finished.
