@@ -23,8 +23,6 @@ pub(super) struct CommandError {
     message: Option<String>,
     hint: Option<String>,
     reason: Option<Reason>,
-    /// Whether all providers of a store were to be read, and it has none. A server may fill it.
-    pub(super) is_about_empty_store: bool,
 }
 
 /// The error of the library behind an error of a command.
@@ -58,7 +56,6 @@ impl CommandError {
             message: Some(message.into()),
             hint: None,
             reason: None,
-            is_about_empty_store: false,
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use indicatif::HumanBytes;
 use serde_json::json;
 
-use tfoci::error::{Hint as _, counted};
+use tfoci::error::{Category, Hint as _, counted};
 use tfoci::serve::{Observer, RequestRecord};
 use tfoci::trust::Policy;
 
@@ -45,7 +45,7 @@ impl Log {
                 }
                 everything.listed.providers
             }
-            Err(error) if fills && error.is_about_empty_store => Vec::new(),
+            Err(error) if fills && error.category() == Category::NotFound => Vec::new(),
             Err(error) => {
                 let text = hinted(&error, error.hint());
                 self.event("no-providers", Tone::Warning, "Warning", text);

@@ -19,6 +19,7 @@ use url::Url;
 
 use tfoci::address::Hostname;
 use tfoci::date::days;
+use tfoci::error::Category;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 use tfoci::release::LARGEST_BLOB;
@@ -231,7 +232,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         // Not every registry lists its repositories, or lists them to this user.
         let is_listed = listed
             .as_ref()
-            .map_or_else(|error| error.is_about_empty_store, |_| true);
+            .map_or_else(|error| error.category() == Category::NotFound, |_| true);
         if endpoint.template().is_none() || is_listed {
             log.contents(listed, arguments.fill);
         }

@@ -121,13 +121,7 @@ fn empty_store(endpoint: &Endpoint) -> CommandError {
     let message = format!(
         "no provider is in {store}\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE"
     );
-    empty(message, store::CHECK_PATH)
-}
-
-fn empty(message: String, advice: &str) -> CommandError {
-    let mut error = CommandError::plain(Category::NotFound, message).advising(advice);
-    error.is_about_empty_store = true;
-    error
+    CommandError::plain(Category::NotFound, message).advising(store::CHECK_PATH)
 }
 
 fn no_repository_matches(endpoint: &Endpoint, listed: &Providers) -> CommandError {
@@ -138,5 +132,5 @@ fn no_repository_matches(endpoint: &Endpoint, listed: &Providers) -> CommandErro
     let message =
         format!("no repository of the registry matches {template}\n  received {received}");
     let advice = "write the template like the names in the registry, or name the providers";
-    empty(message, advice)
+    CommandError::plain(Category::NotFound, message).advising(advice)
 }
