@@ -1,4 +1,4 @@
-//! The findings of `verify` and `doctor`: as lines, as JSON, as JUnit, and as annotations and summary of a job of GitHub Actions.
+//! The findings of `verify` and `doctor`: as lines, as JSON, as JUnit, and as annotations of a job of GitHub Actions.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,7 +17,6 @@ use super::arguments::Format;
 use super::json::{SCHEMA, object};
 use super::printer::Printer;
 use super::render::fill;
-use super::report::job_summary;
 
 /// JUnit's XML, whose text handlebars escapes.
 const JUNIT: &str = include_str!("../../templates/junit.xml.hbs");
@@ -84,7 +83,9 @@ impl Findings {
     pub(super) fn print(mut self, printer: &Printer) -> Ending {
         self.sort();
         let summary = self.summary();
-        self.annotate(&summary, printer);
+        for finding in &self.found {
+            printer.annotate(finding.severity, &line(finding));
+        }
         match printer.format {
             Format::Text => {
                 for (subject, key) in &self.checked.attested {
@@ -148,20 +149,6 @@ impl Findings {
         match counts.is_empty() {
             true => format!("{}: nothing is wrong", self.extent),
             false => format!("{}: {}", self.extent, counts.join(", ")),
-        }
-    }
-
-    /// Annotates a job of GitHub Actions, and adds a list to its summary.
-    fn annotate(&self, summary: &str, printer: &Printer) {
-        for finding in &self.found {
-            printer.annotate(finding.severity, &line(finding));
-        }
-        let Some(path) = printer.job_summary() else {
-            return;
-        };
-        let lines: Vec<String> = self.found.iter().map(graded).collect();
-        if let Err(error) = job_summary::append_list(path, summary, &lines) {
-            printer.warning(&format!("the job summary cannot be written: {error}"));
         }
     }
 

@@ -1,5 +1,3 @@
-use std::fs;
-
 use super::Mirrored;
 use crate::support::tamper::untag;
 
@@ -71,25 +69,16 @@ fn text_names_each_finding_its_place_and_its_fix() {
 }
 
 #[test]
-fn a_job_of_github_actions_gets_annotations_and_a_summary() {
+fn a_job_of_github_actions_gets_annotations() {
     let mirrored = damaged();
-    let summary = mirrored.scene.path("summary.md");
     let mirrored = Mirrored {
-        scene: mirrored
-            .scene
-            .env("GITHUB_ACTIONS", "true")
-            .env("GITHUB_STEP_SUMMARY", &summary.display().to_string()),
+        scene: mirrored.scene.env("GITHUB_ACTIONS", "true"),
         origin: mirrored.origin,
     };
     let run = mirrored.tfoci("verify --from oci-layout:store").exits(1);
-    let summary = fs::read_to_string(summary).unwrap();
-    for (text, begins, expected) in [
-        (&run.stderr, "::error ", 1),
-        (&run.stderr, "::warning ", 1),
-        (&summary, "- ", 2),
-    ] {
-        let count = text.lines().filter(|line| line.starts_with(begins)).count();
-        assert_eq!(count, expected, "{begins}: {text}");
+    for begins in ["::error ", "::warning "] {
+        let mut lines = run.stderr.lines();
+        assert!(lines.any(|line| line.starts_with(begins)), "{run:?}");
     }
 }
 

@@ -22,15 +22,6 @@ const HEADER: &str = "\
 | --- | --- | ---: | ---: | --- | --- |
 ";
 
-/// Appends a list with a title to the summary of the job.
-pub(in crate::cli) fn append_list(path: &Path, title: &str, lines: &[String]) -> io::Result<()> {
-    let mut text = format!("### {}\n\n", escaped(title));
-    for line in lines.iter().take(MOST_ROWS) {
-        text += &format!("- {}\n", escaped(line));
-    }
-    write(path, &format!("{text}\n"))
-}
-
 /// Appends a table of what changed or failed to the summary of the job, if there are rows, and to a file. `left_out` is the number of versions
 /// that succeeded and have no row.
 pub(super) fn append(
