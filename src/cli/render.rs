@@ -175,7 +175,7 @@ fn escaped(text: &str) -> String {
         }
         rest = rest.get(c.len_utf8()..).unwrap_or_default();
         match c {
-            // The brace would begin an interpolation without an end.
+            // Clients count the braces after it, even within quotes, and may find no end.
             '$' if rest.starts_with('{') => escaped.push_str("\\u0024"),
             '\\' | '"' => escaped.extend(['\\', c]),
             '\n' => escaped.push_str("\\n"),
@@ -187,21 +187,12 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// The length in bytes of the interpolation `${…}` that a text begins with. Clients count braces, even within quotes.
+/// The length in bytes of the interpolation `${…}` that a text begins with, if no braces are in it.
 fn interpolation(text: &str) -> Option<usize> {
-    let inner = text
-        .strip_prefix('$')
-        .filter(|rest| rest.starts_with('{'))?;
-    let mut depth = 0_usize;
-    let closing = inner.char_indices().find(|(_, c)| {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    });
-    closing.map(|(at, _)| "$".len() + at + "}".len())
+    let inner = text.strip_prefix("${")?;
+    let brace = inner.find(['{', '}'])?;
+    let is_end = inner.get(brace..)?.starts_with('}');
+    is_end.then_some("${".len() + brace + "}".len())
 }
 
 #[cfg(test)]
