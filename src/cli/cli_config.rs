@@ -7,23 +7,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use url::Url;
 
 use tfoci::address::ProviderPattern;
 use tfoci::error::printable;
 use tfoci::lockfile::Client;
 use tfoci::outcome::Failure;
-use tfoci::shown::Shown;
-use tfoci::source;
 use tfoci::store::{self, Endpoint};
 
 use super::Ending;
 use super::doctor;
 use super::error::CommandError;
 use super::json::SCHEMA;
+use super::public_url::mirror_url;
 use super::render::{Mirror, ProviderInstallationView};
 use super::session::Session;
-use super::session::place::is_store;
+use super::session::place::{into_store, is_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,7 +48,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "check"])]
     into: Option<PathBuf>,
     /// The https URL of a network mirror
-    #[arg(long, value_name = "URL", conflicts_with = "check")]
+    #[arg(long, value_name = "URL", value_parser = mirror_url, conflicts_with = "check")]
     url: Option<String>,
     /// The client that reads it [default: tofu]
     ///
@@ -99,14 +97,12 @@ fn mirror(
 ) -> Result<Mirror, CommandError> {
     if let Some(directory) = &arguments.into {
         if is_store(directory) {
-            let text = directory.to_string_lossy();
-            let text = format!("oci-layout:{}", text.trim_start_matches("oci-layout:"));
-            return Err(no_client_reads(&text));
+            let expected = "DIR, the directory of a filesystem mirror: `tfoci install` writes it";
+            return Err(into_store(directory, expected));
         }
         return Ok(Mirror::directory(directory));
     }
-    if let Some(url) = &arguments.url {
-        let url = directory_url(url)?.into();
+    if let Some(url) = arguments.url.clone() {
         return Ok(Mirror::Network { url });
     }
     let from = session.store(arguments.from.clone(), "--from")?;
@@ -119,16 +115,6 @@ fn mirror(
     oci_mirror(&endpoint, include, session)
 }
 
-fn no_client_reads(text: &str) -> CommandError {
-    let text = printable(text);
-    CommandError::usage(format!(
-        "clients cannot install from {text}\n  expected a registry, or `--into DIR` or `--url URL`"
-    ))
-    .advising(format!(
-        "`tfoci install --from {text} --into DIR` writes a filesystem mirror"
-    ))
-}
-
 /// A registry that has all these providers.
 fn oci_mirror(
     endpoint: &Endpoint,
@@ -136,8 +122,13 @@ fn oci_mirror(
     session: &Session,
 ) -> Result<Mirror, CommandError> {
     let Some(template) = endpoint.template() else {
-        let text = endpoint.to_string();
-        return Err(no_client_reads(&text));
+        let text = printable(&endpoint.to_string());
+        return Err(CommandError::usage(format!(
+            "clients cannot install from {text}\n  expected a registry, or `--into DIR` or `--url URL`"
+        ))
+        .advising(format!(
+            "`tfoci install --from {text} --into DIR` writes a filesystem mirror"
+        )));
     };
     template
         .check_patterns(include)
@@ -149,17 +140,4 @@ fn oci_mirror(
     session.warn_of_shared(endpoint);
     let template = template.hcl().to_owned();
     Ok(Mirror::Oci { template })
-}
-
-/// The base URL of a network mirror as clients need it: with a slash at its end.
-fn directory_url(text: &str) -> Result<Url, CommandError> {
-    source::network_mirror::base_url(text)
-        .ok()
-        .filter(|url| url.scheme() == "https")
-        .ok_or_else(|| {
-            CommandError::usage(format!(
-                "`{}` is not a URL from which clients install\n  expected https://HOST/PATH/",
-                Shown::from(text)
-            ))
-        })
 }

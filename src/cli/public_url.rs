@@ -1,21 +1,24 @@
 //! The URL at which clients reach a server or the files of a site, in `--url`.
 
+use tfoci::source::network_mirror::base_url;
 use url::Url;
 
-/// Parses a URL of one of these schemes, without a query and without credentials.
+/// Parses a URL of one of these schemes, without a query and without credentials. The URL has a slash at its end.
 ///
 /// # Errors
 /// The text is no such URL. The error says what is expected.
 pub(super) fn public_url(text: &str, schemes: &[&str]) -> Result<Url, &'static str> {
-    let is_public = |url: &Url| {
-        let is_bare = url.query().is_none()
-            && url.fragment().is_none()
-            && url.username().is_empty()
-            && url.password().is_none();
-        schemes.contains(&url.scheme()) && url.has_host() && is_bare
-    };
-    let parsed = Url::parse(text).ok().filter(is_public);
-    parsed.ok_or("expected https://HOST, with a path if there is one")
+    let url = base_url(text).ok();
+    let url = url.filter(|url| schemes.contains(&url.scheme()));
+    url.ok_or("expected https://HOST, with a path if there is one")
+}
+
+/// Parses the URL of a network mirror. Clients accept it by https only, and drop the text after its last slash.
+///
+/// # Errors
+/// As [`public_url`].
+pub(super) fn mirror_url(text: &str) -> Result<String, &'static str> {
+    public_url(text, &["https"]).map(Into::into)
 }
 
 #[cfg(test)]

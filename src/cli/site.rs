@@ -6,24 +6,23 @@ use std::sync::Mutex;
 
 use clap::Args;
 use serde_json::json;
-use url::Url;
 
 use tfoci::address::ProviderAddr;
 use tfoci::authentication::Authentication;
-use tfoci::error::{counted, printable_path};
-use tfoci::event::Subject;
+use tfoci::error::{FEW, counted, listed, printable_path};
 use tfoci::install::{DirectoryKind, Form, Request};
 use tfoci::jobs::locked;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
-use tfoci::site::{GENERATOR, Site, SiteChange};
+use tfoci::site::{GENERATOR, Listed, Site, SiteChange};
 use tfoci::version::Version;
 
 use super::Ending;
 use super::arguments::ReadTrust;
 use super::error::CommandError;
 use super::page::{self, PageOptions};
-use super::public_url::public_url;
+use super::printer::Tone;
+use super::public_url::mirror_url;
 use super::render::{Mirror, ProviderInstallationView};
 use super::report::{Destination, Extent, SITE};
 use super::session::place::{into_store, is_store};
@@ -58,8 +57,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OS_ARCH", help_heading = "Source")]
     platform: Vec<String>,
     /// The URL of the files for clients, which the page names
-    #[arg(long, value_name = "URL", value_parser = site_url, help_heading = "Destination")]
-    url: Option<Url>,
+    #[arg(long, value_name = "URL", value_parser = mirror_url, help_heading = "Destination")]
+    url: Option<String>,
     /// Delete versions that the store no longer has, or that no longer verify
     ///
     /// With --require-pinned, this includes the versions of providers without a pinned key. If no addresses are given, this includes providers
@@ -83,8 +82,8 @@ pub(super) struct Arguments {
     page: PageOptions,
 }
 
-/// How versions verified in this run.
-type Verified = Mutex<BTreeMap<(ProviderAddr, Version), Authentication>>;
+/// The versions that this run wrote, and how they verified.
+type Written = BTreeMap<(ProviderAddr, Version), Authentication>;
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let request = request(&arguments, session)?;
@@ -107,30 +106,59 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         dry_run: arguments.dry_run,
         only_changed: false,
     };
-    // Clients drop the text after the last slash.
-    let url = arguments.url.as_ref();
-    let url = url.map(|url| format!("{}/", url.as_str().trim_end_matches('/')));
-    let mirror = url.clone().map(|url| Mirror::Network { url });
+    let mirror = arguments.url.clone().map(|url| Mirror::Network { url });
     let reporter = report.begin(SITE, extent, Destination::Directory(mirror));
-    let verified = Verified::default();
-    let on_change = |change| record(change, &verified, session);
+    let written = Mutex::<Written>::default();
+    let on_change = |change| record(change, &written, session);
     let tasks = session.tasks(wanted);
     let site = Site::open(&request, arguments.delete, &reporter, &on_change).await;
     let site = site.map_err(Failure::from)?;
     site.write(tasks).await;
-    if let Some(everything) = everything {
-        finish_others(&site, &everything, session).await;
+    if let Some(everything) = everything.as_ref().filter(|_| arguments.delete) {
+        delete_others(&site, everything, session).await;
     }
-    if !arguments.dry_run
-        && let Err(error) = write_page(&site, &verified, url.as_deref(), &arguments, session)
-    {
+    let asked = everything.is_none().then_some(&providers);
+    let finished = finish(&site, asked, &locked(&written), &arguments, session);
+    if let Err(error) = finished {
         report.failed(Failure::from(error).into());
     }
     Ok(report.finish())
 }
 
-/// Deletes the published providers that the store does not list, if that was requested, except for those that it may have nevertheless.
-async fn finish_others(site: &Site<'_>, everything: &Everything, session: &Session) {
+/// Names the versions of the `asked` providers, or of all, that stay published although this run did not write them. Writes the page.
+fn finish(
+    site: &Site<'_>,
+    asked: Option<&BTreeSet<ProviderAddr>>,
+    written: &Written,
+    arguments: &Arguments,
+    session: &Session,
+) -> Result<(), tfoci::disk::Error> {
+    let published = site.providers()?;
+    let mut others = Vec::new();
+    for (provider, versions) in &published {
+        let is_asked = asked.is_none_or(|asked| asked.contains(provider));
+        for version in versions.iter().filter(|_| is_asked) {
+            if !written.contains_key(&(provider.clone(), version.clone())) {
+                others.push(format!("{provider} {version}"));
+            }
+        }
+    }
+    // A dry run has not deleted what it would delete.
+    if !others.is_empty() && !(arguments.dry_run && arguments.delete) {
+        let text = format!(
+            "still published, and not of this run: {}. --delete removes what the store no longer has or what does not verify",
+            listed(&others, FEW)
+        );
+        session.printer.line(Tone::Plain, "Note", &text);
+    }
+    match arguments.dry_run {
+        true => Ok(()),
+        false => write_page(site, &published, written, arguments, session),
+    }
+}
+
+/// Deletes the published providers that the store does not list, except for those that it may have nevertheless.
+async fn delete_others(site: &Site<'_>, everything: &Everything, session: &Session) {
     let others = match site.others(&everything.listed.providers) {
         Ok(others) => others,
         Err(failure) => return session.report.failed(failure.into()),
@@ -139,28 +167,21 @@ async fn finish_others(site: &Site<'_>, everything: &Everything, session: &Sessi
     let has_failures = session.report.has_failures();
     for provider in others {
         if !has_failures && !everything.may_have(&provider).await {
-            site.withdraw(&provider);
-        } else if site.is_published(&provider) {
-            session.printer.warning(&format!(
-                "{provider} is still published: the store does not list it, but not all of it could be read"
-            ));
+            site.delete(&provider);
         }
     }
 }
 
 /// Adds a change or failure to the report.
-fn record(change: Result<SiteChange, Failure>, verified: &Verified, session: &Session) {
+fn record(change: Result<SiteChange, Failure>, so_far: &Mutex<Written>, session: &Session) {
     let report = &session.report;
     match change {
         Ok(SiteChange::Written(written)) => {
             let key = (written.provider.clone(), written.version.clone());
-            locked(verified).insert(key, written.authentication.clone());
+            locked(so_far).insert(key, written.authentication.clone());
             report.installed(written);
         }
         Ok(SiteChange::Deleted(provider, version)) => report.deleted(&provider, &version),
-        Ok(SiteChange::Kept(provider, version)) => {
-            report.kept(&Subject::version(&provider, &version));
-        }
         Err(failure) => report.failed(failure.into()),
     }
 }
@@ -190,25 +211,24 @@ fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandE
 /// Providers that failed are in its configuration too, so that clients do not install them from their origins instead.
 fn write_page(
     site: &Site<'_>,
-    verified: &Verified,
-    url: Option<&str>,
+    published: &Listed,
+    written: &Written,
     arguments: &Arguments,
     session: &Session,
 ) -> Result<(), tfoci::disk::Error> {
-    let (listed, verified) = (site.providers()?, locked(verified));
-    let block = url.and_then(|url| {
-        let (url, failed) = (url.to_owned(), session.report.failed_providers());
-        ProviderInstallationView::after(Mirror::Network { url }, listed.keys(), failed.iter())
+    let block = arguments.url.clone().and_then(|url| {
+        let failed = session.report.failed_providers();
+        ProviderInstallationView::after(Mirror::Network { url }, published.keys(), failed.iter())
     });
     let mut providers = Vec::new();
-    for (provider, versions) in &listed {
+    for (provider, versions) in published {
         let Some(newest) = versions.last() else {
             continue;
         };
         let (platforms, largest) = site.packages(provider, newest)?;
         let signature = |version: &Version| {
-            let verified = verified.get(&(provider.clone(), version.clone()));
-            verified.map(page::signature)
+            let written = written.get(&(provider.clone(), version.clone()));
+            written.map(page::signature)
         };
         let lines = versions.iter().rev();
         let lines =
@@ -226,7 +246,7 @@ fn write_page(
     }
     let view = json!({
         "page": arguments.page.view(),
-        "url": url,
+        "url": arguments.url,
         "generator": GENERATOR,
         "block": block.map(|block| block.render()),
         "count": providers.len(),
@@ -240,9 +260,4 @@ fn write_page(
         session.printer.warning(&line);
     }
     Ok(())
-}
-
-/// Clients accept a network mirror by https only.
-fn site_url(text: &str) -> Result<Url, &'static str> {
-    public_url(text, &["https"])
 }

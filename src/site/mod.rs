@@ -49,8 +49,6 @@ pub enum SiteChange {
     Written(Installed),
     /// A version was deleted, or would be in a dry run.
     Deleted(ProviderAddr, Version),
-    /// A version of an earlier run stays published, although this run would not publish it.
-    Kept(ProviderAddr, Version),
 }
 
 /// Receives each change or failure as soon as it is known.
@@ -109,33 +107,18 @@ impl<'a> Site<'a> {
         Ok(others.filter(|one| !listed.contains(one)).collect())
     }
 
-    /// Whether clients of the site see a version of the provider.
-    pub fn is_published(&self, provider: &ProviderAddr) -> bool {
-        !self.published(provider).is_empty()
+    /// Deletes all versions of a provider.
+    pub fn delete(&self, provider: &ProviderAddr) {
+        self.finish_provider(provider, Some(&BTreeSet::new()));
     }
 
-    /// Deletes a provider that would not be published now, if that was requested, or reports that it stays.
-    pub fn withdraw(&self, provider: &ProviderAddr) {
-        match self.delete {
-            true => self.finish_provider(provider, Some(&BTreeSet::new())),
-            false => self.keep(provider, self.published(provider)),
-        }
-    }
-
-    /// Reports published versions of a provider that stay.
-    fn keep(&self, provider: &ProviderAddr, versions: impl IntoIterator<Item = Version>) {
-        for version in versions {
-            (self.on_change)(Ok(SiteChange::Kept(provider.clone(), version)));
-        }
-    }
-
-    /// The versions of a provider that clients of the site see. An error of the directory is reported when its `index.json` is written.
-    fn published(&self, provider: &ProviderAddr) -> BTreeSet<Version> {
+    /// Whether clients of the site see a version of the provider. An error of the directory is reported when its `index.json` is written.
+    fn is_published(&self, provider: &ProviderAddr) -> bool {
         let Ok(Some(directory)) = folder::open(&self.request.into, provider) else {
-            return BTreeSet::new();
+            return false;
         };
         let indexed = documents::indexed(&directory);
-        indexed.ok().flatten().unwrap_or_default()
+        indexed.is_ok_and(|indexed| indexed.is_some_and(|versions| !versions.is_empty()))
     }
 
     /// Writes the `index.json` of a provider, and deletes versions that are not in `stored`, if it is given.

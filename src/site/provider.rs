@@ -44,16 +44,11 @@ impl Site<'_> {
                 }
             }
         }
-        if let Some(stored) = stored.as_ref().filter(|_| !self.delete) {
-            let mut withdrawn = self.published(provider);
-            withdrawn.retain(|version| !stored.contains(version));
-            self.keep(provider, withdrawn);
-        }
         let stored = stored.filter(|_| self.delete);
         self.finish_provider(provider, stored.as_ref());
     }
 
-    /// Deletes the published versions of a provider without the required pin, or reports that they stay.
+    /// Deletes the published versions of a provider without the required pin, if that was requested.
     async fn without_pin(&self, from: &StoredProvider) {
         // While the store cannot be read, nothing is deleted.
         if self.delete
@@ -61,10 +56,8 @@ impl Site<'_> {
         {
             return (self.on_change)(Err(failure));
         }
-        self.withdraw(&from.provider);
-        if !self.delete {
-            self.finish_provider(&from.provider, None);
-        }
+        let none = BTreeSet::new();
+        self.finish_provider(&from.provider, self.delete.then_some(&none));
     }
 
     /// Writes the selected versions. Returns those that the store has, without those to delete: they did not verify, or the store has lost
@@ -78,9 +71,8 @@ impl Site<'_> {
         let Some(available) = available.await? else {
             return Ok(BTreeSet::new());
         };
-        let published = self.published(&from.provider);
         // Those that a user names and that are published were withdrawn, too.
-        if self.delete && available.versions.is_empty() && !published.is_empty() {
+        if self.delete && available.versions.is_empty() && self.is_published(&from.provider) {
             return Ok(BTreeSet::new());
         }
         let is_selected = |version: &&Version| constraints.selects(version);
@@ -108,14 +100,10 @@ impl Site<'_> {
                 Err(failure) => {
                     has_package = true;
                     // What the store has lost says nothing about what is published.
-                    let is_loss = failure.problem.is_loss();
-                    let is_untrusted = failure.category() == Category::Untrusted;
-                    (self.on_change)(Err(failure));
-                    if self.delete && is_untrusted && !is_loss {
+                    if failure.category() == Category::Untrusted && !failure.problem.is_loss() {
                         to_delete.insert(version.clone());
-                    } else if (is_untrusted || is_loss) && published.contains(version) {
-                        self.keep(&from.provider, [version.clone()]);
                     }
+                    (self.on_change)(Err(failure));
                 }
             }
         }

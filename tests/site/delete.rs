@@ -261,6 +261,6 @@ fn an_incomplete_layout_does_not_delete_its_provider() {
         damage(&scene.path("store").join(OTHER), &host);
         let run = site(&scene, "--delete").succeeds();
         assert_eq!(files(&scene), published);
-        run.says(&format!("Warning {layouts} Warning example.net/team/other"));
+        run.says(&format!("Warning {layouts} Note example.net/team/other"));
     }
 }

@@ -3,7 +3,7 @@
 //! A [`Row`] is made from what became of a version, and is rendered three times: as a line with its results, as JSON, and in the summary of a
 //! job of GitHub Actions ([`job_summary`]). The report collects rows during the run, and prints the rest at its end, even if it is interrupted.
 
-pub(in crate::cli) mod job_summary;
+mod job_summary;
 mod row;
 mod totals;
 
@@ -19,7 +19,7 @@ use url::Url;
 use tfoci::address::ProviderAddr;
 use tfoci::copy::Bundled;
 use tfoci::disk;
-use tfoci::error::{Category, FEW, counted, listed, one_line, printable_path};
+use tfoci::error::{Category, counted, one_line, printable_path};
 use tfoci::event::{Reporter, Subject};
 use tfoci::http::Http;
 use tfoci::install::Installed;
@@ -89,8 +89,6 @@ struct Run {
     deleted: Vec<Value>,
     /// The files of the bundle that were written, or would be.
     bundles: Vec<Bundled>,
-    /// The published versions that this run would not publish.
-    kept: Vec<String>,
     /// An error that is not about a version.
     error: Option<CommandError>,
     /// The failures of hosts and disks whose errors were printed.
@@ -147,7 +145,6 @@ impl Report {
             pins: Vec::new(),
             deleted: Vec::new(),
             bundles: Vec::new(),
-            kept: Vec::new(),
             error: None,
             explained: HashSet::new(),
             file: None,
@@ -262,11 +259,6 @@ impl Report {
         });
     }
 
-    /// Adds a published version that this run would not publish.
-    pub(super) fn kept(&self, version: &Subject) {
-        self.change(|run| run.kept.push(version.to_string()));
-    }
-
     /// Whether something failed so far.
     pub(super) fn has_failures(&self) -> bool {
         let run = self.run();
@@ -348,7 +340,6 @@ impl Run {
                 (is_last, provider, version, subject.destination.clone())
             });
         }
-        self.print_kept(printer);
         for row in &self.rows {
             if !(printer.result_is_read && row.is_unchanged()) {
                 row.results.iter().for_each(|result| printer.result(result));
@@ -444,17 +435,6 @@ impl Run {
                 let text = format!("{text}; {failed} of {all} failed");
                 printer.line(Tone::Warning, verb, &text);
             }
-        }
-    }
-
-    /// Names the published versions that this run would not publish.
-    fn print_kept(&self, printer: &Printer) {
-        if !self.kept.is_empty() {
-            let text = format!(
-                "still published: {}. --delete removes what the store no longer has or what does not verify",
-                listed(&self.kept, FEW)
-            );
-            printer.line(Tone::Plain, "Note", &text);
         }
     }
 
