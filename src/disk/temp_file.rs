@@ -6,58 +6,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write as _};
 use std::sync::Arc;
 
-use bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use super::Error;
 
-use super::{CHUNK, Error};
-
-/// Limits the number of temporary files.
-///
-/// # Why there is no deadlock
-/// A task acquires one [`Permit`] for all its files, and holds no other permit while it waits. A task that holds a permit waits only for
-/// the network and the store, and neither waits for temporary files.
-#[derive(Clone, Debug)]
-pub struct TempFileBudget {
-    semaphore: Arc<Semaphore>,
-    files: usize,
-}
-
-/// Permission for a number of temporary files. Dropping it returns them to the budget.
-#[derive(Debug)]
-pub struct Permit {
-    files: usize,
-    _permit: Option<OwnedSemaphorePermit>,
-}
-
-impl TempFileBudget {
-    /// A budget of this many files; 0 counts as 1.
-    pub fn new(files: usize) -> Self {
-        let files = files.clamp(1, Semaphore::MAX_PERMITS);
-        let semaphore = Arc::new(Semaphore::new(files));
-        Self { semaphore, files }
-    }
-
-    /// Waits for permission for this many files, or for the whole budget if it is smaller.
-    pub async fn acquire(&self, files: usize) -> Permit {
-        let files = files.min(self.files);
-        let permits = u32::try_from(files).unwrap_or(u32::MAX);
-        let permit = Arc::clone(&self.semaphore).acquire_many_owned(permits);
-        Permit {
-            files,
-            // The semaphore is never closed, so this is always `Some`.
-            _permit: permit.await.ok(),
-        }
-    }
-}
-
-impl Permit {
-    /// The number of files that this permit allows.
-    pub fn files(&self) -> usize {
-        self.files
-    }
-}
-
-/// An unfinished temporary file, in the system's directory for temporary files.
+/// A temporary file, in the system's directory for temporary files. The system deletes it when it is dropped with all of its readers.
 #[derive(Debug)]
 pub struct TempFileWriter(Arc<File>);
 
@@ -94,22 +45,6 @@ impl TempFileWriter {
         let cleared = self.0.set_len(0).and_then(|()| (&*self.0).rewind());
         cleared.map_err(|source| failed("write", source))
     }
-
-    /// Completes the file.
-    pub fn finish(self) -> TempFile {
-        TempFile(self.0)
-    }
-}
-
-/// A complete temporary file. The system deletes it when the last clone is dropped.
-#[derive(Clone, Debug)]
-pub struct TempFile(Arc<File>);
-
-impl TempFile {
-    /// Reads the file from an offset. Each reader has its own position.
-    pub fn reader(&self, from: u64) -> Reader {
-        Reader::of(&self.0, from)
-    }
 }
 
 /// Reads a temporary file.
@@ -134,17 +69,6 @@ impl Reader {
         let read = self.take(size).read_to_end(&mut bytes);
         read.map_err(|source| failed("read", source))?;
         Ok(bytes)
-    }
-
-    /// The next block; `None` at the end.
-    ///
-    /// # Errors
-    /// The system reported an error.
-    pub fn next_block(&mut self) -> Result<Option<Bytes>, Error> {
-        let mut block = Vec::with_capacity(CHUNK);
-        let read = self.take(CHUNK as u64).read_to_end(&mut block);
-        let read = read.map_err(|source| failed("read", source))?;
-        Ok((read > 0).then(|| block.into()))
     }
 }
 
@@ -219,8 +143,6 @@ fn failed(action: &'static str, source: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt as _;
-
     use super::*;
 
     #[test]
@@ -230,31 +152,15 @@ mod tests {
         writer.clear().unwrap();
         writer.write(b"abc").unwrap();
         writer.write(b"def").unwrap();
-        let file = writer.finish();
-        let (mut all, mut rest) = (file.reader(0), file.reader(4));
-        assert_eq!(all.next_block().unwrap().unwrap(), "abcdef");
-        assert_eq!(rest.next_block().unwrap().unwrap(), "ef");
-        assert_eq!(all.next_block().unwrap(), None);
+        let (mut all, mut rest) = (writer.reader(0), writer.reader(4));
+        let mut buffer = [0; 8];
+        assert_eq!(all.read(&mut buffer).unwrap(), 6);
+        assert_eq!(buffer[..6], *b"abcdef");
+        assert_eq!(all.read(&mut buffer).unwrap(), 0);
         assert_eq!(rest.seek(SeekFrom::End(-5)).unwrap(), 1);
         assert_eq!(rest.seek(SeekFrom::Current(2)).unwrap(), 3);
         assert!(rest.seek(SeekFrom::Current(-4)).is_err());
-        assert_eq!(rest.next_block().unwrap().unwrap(), "def");
-        assert_eq!(file.reader(7).next_block().unwrap(), None);
-    }
-
-    #[test]
-    fn a_request_above_the_budget_gets_the_whole_budget() {
-        let budget = TempFileBudget::new(3);
-        let take = |files| budget.acquire(files).now_or_never();
-        let two = take(2).unwrap();
-        assert_eq!(two.files(), 2);
-        let one = take(1).unwrap();
-        assert!(take(1).is_none());
-        drop(two);
-        assert!(take(7).is_none());
-        drop(one);
-        let all = take(7).unwrap();
-        assert_eq!(all.files(), 3);
-        assert!(take(1).is_none());
+        assert_eq!(rest.up_to(9).unwrap(), b"def");
+        assert_eq!(writer.reader(7).read(&mut buffer).unwrap(), 0);
     }
 }

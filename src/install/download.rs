@@ -187,7 +187,7 @@ impl<B: PackageBlob> Download<B> {
         if let Some(inspected) = arrived.await? {
             return Ok(inspected);
         }
-        let zip = spooled.map_or_else(TempFileWriter::new, Ok)?.finish();
+        let zip = spooled.map_or_else(TempFileWriter::new, Ok)?;
         let inspected = jobs::in_thread(move || {
             let mut archive = Archive::open(zip.reader(0), &Limits::default())?;
             Ok(Inspected {

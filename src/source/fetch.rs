@@ -8,7 +8,6 @@ use super::auth::{AuthTried, RequestAuth};
 use super::error::{Document, Error, is_json};
 use crate::address::Hostname;
 use crate::credentials::Credentials;
-use crate::disk::temp_file::TempFileBudget;
 use crate::http::{self, Answer, Http, Request, Retry};
 use crate::json::{self, Object};
 use crate::release::LARGEST_BLOB;
@@ -22,8 +21,6 @@ pub struct Access {
     pub credentials: Credentials,
     /// Limits on retries and on the size of packages.
     pub request_limits: RequestLimits,
-    /// Limits the number of packages that are in temporary files at once.
-    pub temp_files: TempFileBudget,
 }
 
 /// Limits on retries and on the size of packages.

@@ -1,13 +1,9 @@
 //! Packages of a source.
 
-use std::sync::Arc;
-use std::task::Poll;
-
 use super::error::Error;
 use super::location::RemoteMetadata;
 use crate::blob::{self, BlobInfo, BlobSource, Body, File, ReadError};
 use crate::disk;
-use crate::disk::temp_file::{Permit, TempFile};
 use crate::release::Expected;
 
 /// A package of a source. Until it is [complete](super::complete), its size is 0 if the source does not tell it.
@@ -21,12 +17,6 @@ pub struct SourcePackage {
 pub(super) enum PackageBytes {
     /// A package of an origin or a network mirror.
     Remote(Box<RemoteMetadata>),
-    /// Already downloaded, because its size or digest was unknown.
-    TempFile {
-        file: TempFile,
-        /// Held as long as the file exists.
-        _permit: Arc<Permit>,
-    },
     /// A file of a filesystem mirror.
     File(File),
 }
@@ -42,7 +32,7 @@ impl SourcePackage {
     pub(super) fn metadata(&self) -> Option<&RemoteMetadata> {
         match &self.bytes {
             PackageBytes::Remote(metadata) => Some(metadata),
-            _ => None,
+            PackageBytes::File(_) => None,
         }
     }
 }
@@ -73,13 +63,6 @@ impl BlobSource for SourcePackage {
                 blob::received(answer, from, Some(self.expected.size))
             }
             PackageBytes::File(file) => Ok(Body::of_file(disk::Blocks::open(&file.path, from)?)),
-            PackageBytes::TempFile { file, .. } => {
-                let mut reader = file.reader(from);
-                Ok(Body::new(futures_util::stream::poll_fn(move |_| {
-                    // Blocking, as for other local files.
-                    Poll::Ready(reader.next_block().map_err(ReadError::from).transpose())
-                })))
-            }
         }
     }
 }

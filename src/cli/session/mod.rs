@@ -22,7 +22,6 @@ use tfoci::config::cli::CliConfig;
 use tfoci::constraint::VersionConstraints;
 use tfoci::credentials::{Credentials, Locations};
 use tfoci::disk;
-use tfoci::disk::temp_file::TempFileBudget;
 use tfoci::error::{FEW, flat, listed, printable, printable_path};
 use tfoci::examine::StoredProvider;
 use tfoci::http::{self, Http};
@@ -192,7 +191,6 @@ impl Session {
             http,
             credentials,
             request_limits: environment::request_limits(),
-            temp_files: TempFileBudget::new(self.jobs().count()),
         }
     }
 
