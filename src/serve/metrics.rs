@@ -9,8 +9,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry};
 
-use crate::http::Http;
-
 /// The upper bounds of the durations in seconds: from an answer from memory to a large package.
 const DURATIONS: [f64; 10] = [0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 8.0, 30.0, 120.0, 600.0];
 
@@ -26,14 +24,12 @@ macro_rules! metrics {
             durations: Family<RouteLabels, Histogram, fn() -> Histogram>,
             /// Open connections.
             pub(super) connections: Gauge<i64, AtomicI64>,
-            /// The clients of the store and of origins.
-            http: Vec<Http>,
             $(#[doc = $help] pub(super) $field: Counter,)*
         }
 
         impl Metrics {
-            /// Counters from zero. `http` are the clients of the store and of origins.
-            pub(super) fn new(http: Vec<Http>) -> Self {
+            /// Counters from zero.
+            pub(super) fn new() -> Self {
                 let mut all = Registry::with_prefix("tfoci");
                 let help = "Requests that were answered, or whose client left before";
                 let requests = with(&mut all, "requests", help, Family::default());
@@ -43,7 +39,7 @@ macro_rules! metrics {
                 let durations = with(&mut all, "request_duration_seconds", help, durations);
                 let connections = with(&mut all, "connections", "Open connections", Gauge::default());
                 $(let $field = with(&mut all, $name, $help, Counter::default());)*
-                Self { registry: all, requests, durations, connections, http, $($field,)* }
+                Self { registry: all, requests, durations, connections, $($field,)* }
             }
         }
     };
@@ -62,7 +58,6 @@ metrics! {
     package_failures: "package_failures" "Packages that could not be read, or whose bytes were not those of their digest",
     store_failures: "store_failures" "Failed reads of the store",
     without_room: "fills_without_room" "Versions that were not mirrored, because the disk of the store is almost full",
-    store_requests: "store_requests" "HTTP requests to the store and to origins",
 }
 
 impl Metrics {
@@ -84,9 +79,6 @@ impl Metrics {
 
     /// The metrics in the text format of OpenMetrics.
     pub(super) fn text(&self) -> String {
-        let sent: u64 = self.http.iter().map(Http::requests).sum();
-        let new = sent.saturating_sub(self.store_requests.get());
-        self.store_requests.inc_by(new);
         let mut text = String::new();
         // Writing into a String cannot fail.
         let _written = encode(&mut text, &self.registry);

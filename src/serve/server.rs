@@ -54,13 +54,11 @@ impl Server {
             .map(|paths| AccessControl::open(paths, &mut files))
             .transpose()?;
         let fill = settings.fill.take();
-        let origins = fill.as_ref().map(|fill| fill.http.clone());
-        let http = [settings.http.clone()].into_iter().chain(origins);
         let trust_files = settings.trust_files.clone();
         let shared = Arc::new(Context {
             trust: watch::Sender::new(Arc::new(settings.trust.clone())),
             clients: Clients::new(settings.connections, settings.rate, tls.is_none()),
-            metrics: Metrics::new(http.collect()),
+            metrics: Metrics::new(),
             observer,
             settings,
         });

@@ -17,7 +17,6 @@ use crate::address::{Hostname, ProviderPattern};
 use crate::error::Hint as _;
 use crate::event::Reporter;
 use crate::examine::TrustOptions;
-use crate::http::Http;
 use crate::outcome::Failure;
 use crate::platform::Platforms;
 use crate::selection::Exclusion;
@@ -30,8 +29,6 @@ pub struct ServerSettings {
     pub endpoint: Endpoint,
     /// The client for OCI registries.
     pub registry: Registry,
-    /// The HTTP client below it, whose requests `/metrics` counts.
-    pub http: Http,
     /// A port of 0 stands for any free one.
     pub listen: SocketAddr,
     /// The certificate; `None` for plain HTTP behind a proxy.
@@ -87,8 +84,6 @@ pub struct AccessFiles {
 pub struct FillSettings {
     /// The origins. Clients name the hosts, so the HTTP client has to treat each host as one that the operator did not name.
     pub source: Source,
-    /// The HTTP client of `source`. `/metrics` counts its requests.
-    pub http: Http,
     /// The providers that may be mirrored.
     pub include: Vec<ProviderPattern>,
     /// The versions that may not be mirrored.

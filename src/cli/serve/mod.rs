@@ -196,9 +196,8 @@ impl Arguments {
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
     let endpoint = session.endpoint(&session.store(arguments.from.clone(), "--from")?)?;
-    let http = session.http()?;
-    let registry = session.registry(&http).renewing();
-    let settings = settings::of(&arguments, &endpoint, registry.clone(), http, session)?;
+    let registry = session.registry(&session.http()?).renewing();
+    let settings = settings::of(&arguments, &endpoint, registry.clone(), session)?;
     let policy = &settings.trust.policy;
     let trust_file = session.trust_path(&arguments.trust.trust, None);
     let trust_file = trust_file.map(|file| (file.path, policy.clone()));

@@ -9,7 +9,6 @@ use url::Url;
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::error::printable;
-use tfoci::http::Http;
 use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
 use tfoci::serve::{AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
@@ -32,7 +31,6 @@ pub(super) fn of(
     arguments: &Arguments,
     endpoint: &Endpoint,
     registry: Registry,
-    http: Http,
     session: &Session,
 ) -> Result<ServerSettings, CommandError> {
     let tls = tls(arguments)?;
@@ -57,7 +55,6 @@ pub(super) fn of(
     Ok(ServerSettings {
         endpoint: endpoint.clone(),
         registry,
-        http,
         listen: arguments.listen,
         tls,
         only_host: only_host(endpoint, arguments)?,
@@ -140,7 +137,7 @@ fn fill(
         let base = base.map_err(Failure::from)?;
         http.trust(&base);
     }
-    let mut access = session.origin_access(http.clone())?;
+    let mut access = session.origin_access(http)?;
     // A client waits for 10 seconds, and gets the list of the store if the origin is unreachable.
     access.request_limits.documents = access.request_limits.documents.min(1);
     access.request_limits.package_bytes = arguments.fill_max_size;
@@ -148,7 +145,6 @@ fn fill(
     let exclude = exclude.map(|text| session.exclusion(text));
     Ok(FillSettings {
         source: Source::Origin(Origin::new(access)),
-        http,
         include,
         exclude: exclude.collect::<Result<_, _>>()?,
         own_host,
