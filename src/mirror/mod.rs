@@ -90,7 +90,7 @@ pub struct Task {
     pub denied: Denials,
     /// The package hashes of each locked version. No other package of that version is mirrored.
     pub locked: BTreeMap<Version, BTreeSet<PackageHash>>,
-    /// The provider's repositories, at least one. The source is read once for all of them.
+    /// The provider's repositories, at least one.
     pub destinations: Vec<RepoMut>,
 }
 
@@ -146,16 +146,6 @@ type Outcome = Result<Published, Failure>;
 
 /// A verified release with complete packages, and the platforms for which the source has no package; no release if it has none at all.
 type Released = Result<(Option<Verified<Release<SourcePackage>>>, BTreeSet<Platform>), Failure>;
-
-/// What the source has told of a version for one destination, for the next ones.
-#[derive(Default)]
-struct Told<'t> {
-    platforms: Option<Result<Platforms, Failure>>,
-    /// The release, as it was requested for some platforms.
-    released: Option<(Platforms, Released)>,
-    /// The first destination that has taken the packages.
-    filled: Option<&'t RepoMut>,
-}
 
 impl<'a> Journey<'a> {
     /// Mirrors the selected versions of one provider.
@@ -277,21 +267,22 @@ impl<'a> Journey<'a> {
         Ok(selected)
     }
 
-    /// Mirrors one version to all destinations, one after the other. The source is asked once for all that miss the same platforms.
+    /// Mirrors one version to all destinations, one after the other.
     async fn version(&self, selected: &Selected, targets: &[Target<'_>]) -> Vec<Outcome> {
-        let (mut told, mut done) = (Told::default(), Vec::new());
+        let (mut filled, mut done) = (None, Vec::new());
         for target in targets {
-            let outcome = self.version_to(target, selected, &mut told).await;
+            let outcome = self.version_to(target, selected, &mut filled).await;
             done.push(target.named(outcome));
         }
         done
     }
 
+    /// Mirrors one version to a destination. `filled` is the first one that has taken the packages.
     async fn version_to<'t>(
         &self,
         target: &'t Target<'t>,
         selected: &Selected,
-        told: &mut Told<'t>,
+        filled: &mut Option<&'t RepoMut>,
     ) -> Outcome {
         let (provider, version) = (&self.task.provider, selected.version());
         let subject = Subject::version(provider, version);
@@ -302,12 +293,10 @@ impl<'a> Journey<'a> {
         let stored = target.read_stored(version).await.map_err(in_store)?;
         let mut wanted = selected.platforms.clone();
         if stored.is_some() && wanted == Platforms::All {
-            let listed = match told.platforms.take() {
-                Some(known) => known,
-                None => self.platforms(selected).await,
-            };
-            told.platforms = Some(listed.clone());
-            wanted = listed?;
+            let listed = self.source.platforms(provider, &selected.available.version);
+            let listed = listed.await;
+            wanted =
+                Platforms::Among(listed.map_err(|error| self.at_source(error, subject.clone()))?);
         }
         let compared = target.compare(version, stored, &wanted).await;
         let missing = match compared.map_err(in_store)? {
@@ -315,36 +304,17 @@ impl<'a> Journey<'a> {
             TargetState::Missing(missing) => missing,
         };
         // 4. and 5. Release and verification.
-        let released = told
-            .released
-            .take()
-            .filter(|(asked, _)| *asked == missing.platforms);
-        let (asked, released) = match released {
-            Some(known) => known,
-            None => {
-                let released = self.release(selected, &missing).await;
-                (missing.platforms.clone(), released)
-            }
-        };
-        told.released = Some((asked, released.clone()));
-        let (release, absent) = released?;
-        let is_unknown = release.is_none();
-        let is_wanted = |release: &Verified<Release<SourcePackage>>| {
-            let mut packages = release.packages.iter();
-            packages.any(|package| missing.platforms.has(&package.platform))
-        };
-        let Some(release) = release.filter(is_wanted) else {
+        let (release, absent) = self.release(selected, &missing).await?;
+        let Some(release) = release else {
             // The destination may have other wanted packages.
             let Some(published) = missing.present_for(version, &wanted) else {
                 return Err(self.without_packages(absent, subject));
             };
-            if is_unknown {
-                self.report_absent(version, &absent);
-            }
+            self.report_absent(version, &absent);
             return Ok(published);
         };
         // 6. Copies.
-        self.copy(&missing, release, &mut told.filled).await
+        self.copy(&missing, release, filled).await
     }
 
     /// Copies the missing packages from the source into the first destination that takes them, and from there into the others.
@@ -358,34 +328,24 @@ impl<'a> Journey<'a> {
             missing.target,
             Subject::version(&release.provider, &release.version),
         );
-        let published = match filled {
+        let (published, at) = match filled {
             None => {
                 let at = Side::Source(self.source.place(&self.task.provider));
-                let published = missing.publish(release).await;
-                published.map_err(|error| unpublished(error, target, subject, at))
+                (missing.publish(release).await, at)
             }
             Some(filled) => {
                 let packages = release.packages.iter().map(|package| package.expected);
                 let packages = packages.map(|package| (filled.blob(package), package.size));
                 let packages: Vec<_> = packages.collect();
                 let published = missing.publish(release.located(packages)).await;
-                let at = Side::From(filled.place());
-                published.map_err(|error| unpublished(error, target, subject, at))
+                (published, Side::From(filled.place()))
             }
-        }?;
+        };
+        let published = published.map_err(|error| unpublished(error, target, subject, at))?;
         if !self.options.dry_run {
             filled.get_or_insert(target.destination);
         }
         Ok(published)
-    }
-
-    /// Requests the list of a version's platforms.
-    async fn platforms(&self, selected: &Selected) -> Result<Platforms, Failure> {
-        let provider = &self.task.provider;
-        let listed = self.source.platforms(provider, &selected.available.version);
-        let listed = listed.await.map(Platforms::Among);
-        listed
-            .map_err(|error| self.at_source(error, Subject::version(provider, selected.version())))
     }
 
     /// Requests the release for the missing platforms, verifies it, and finds out the sizes of its packages.

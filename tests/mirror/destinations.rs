@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::origin_scene::{EACH_ONCE, OriginScene};
+use super::origin_scene::OriginScene;
 use super::{LINUX, demo};
 use crate::support::author::another_build;
 use crate::support::origin::{Fault, Provider, Seen, asks, lie};
@@ -43,7 +43,10 @@ fn a_package_is_read_once_for_two_destinations() {
         .run(BOTH)
         .tells("Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/a/[ORIGIN]/acme/demo 1 406 signed [ACME ID] origin Copied [ORIGIN]/acme/demo 1.0.0 oci-layout:store/b/[ORIGIN]/acme/demo 1 signed [ACME ID] origin Mirrored 2 2 406 1 [TIME]")
         .gives("a/[ORIGIN]/acme/demo:1.0.0 b/[ORIGIN]/acme/demo:1.0.0");
-    assert_eq!(scene.origin.counters(), EACH_ONCE);
+    assert_eq!(
+        scene.origin.counters(),
+        "1 discovery, 1 versions, 2 download, 2 document, 2 signature, 1 package"
+    );
     assert_eq!(scene.installs(), ARRIVED);
     assert!(!layout(&scene, "a").is_empty());
     assert_eq!(layout(&scene, "a"), layout(&scene, "b"));
@@ -69,9 +72,10 @@ fn a_cut_download_is_resumed_for_both() {
     scene.origin.fault(1, asks("package"), Fault::cut_body(100));
     scene.run(&format!("{BOTH} -q")).says(0, "");
     assert_eq!(scene.installs(), ARRIVED);
-    let seen = scene.origin.seen();
-    assert_eq!(scene.origin.count(asks("package")), 2);
-    assert_eq!(seen.last().unwrap().header("range"), Some("bytes=100-"));
+    let mut seen = scene.origin.seen();
+    seen.retain(asks("package"));
+    assert_eq!(seen.len(), 2);
+    assert_eq!(seen[1].header("range"), Some("bytes=100-"));
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn a_package_that_is_wrong_fails_in_both() {
 #[test]
 fn a_source_that_has_nothing_is_reported_for_both() {
     let scene = ready(OriginScene::of([demo()]));
-    let errors = ["a", "b"].map(|name| format!("error [ORIGIN]/acme/gone oci-layout:store/{name}/[ORIGIN]/acme/gone [ORIGIN] https://[ORIGIN]/v1/providers/acme/gone/versions 404 "));
+    let errors = ["a", "b"].map(|name| format!("error [ORIGIN]/acme/gone oci-layout:store/{name}/[ORIGIN]/acme/gone [ORIGIN] https://[ORIGIN]/v1/providers/acme/gone/versions "));
     let said = scene.run(&BOTH.replace("demo", "gone"));
     said.says(1, &errors.concat());
     assert_eq!(scene.origin.count(asks("versions")), 1);
