@@ -14,9 +14,6 @@ pub enum Error {
     /// A file or directory cannot be read, or the root module does not exist.
     #[error(transparent)]
     Disk(#[from] disk::Error),
-    /// The root module is a file.
-    #[error("{} is not a configuration\n  expected a directory\n  received a file", printable_path(.path))]
-    File { path: PathBuf },
     /// A called module does not exist.
     #[error("a called module is missing\n  expected {}\n  source {}\n  called in {position}", printable_path(.directory), printable(.address))]
     Missing {
@@ -57,7 +54,7 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Disk(error) => error.category(),
-            Self::File { .. } | Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
+            Self::Missing { .. } | Self::Empty { .. } => Category::NotFound,
             Self::Many { .. } | Self::ModulesJson { .. } => Category::Malformed,
             Self::Module { source, .. } => source.category(),
         }

@@ -63,10 +63,6 @@ impl Requirements {
     /// # Errors
     /// A local module is missing, or a module or `modules.json` cannot be parsed.
     pub fn read(root: &Path, read_as: &ReadAs) -> Result<Self, Error> {
-        if root.is_file() {
-            let path = root.to_owned();
-            return Err(Error::File { path });
-        }
         let (client, default_host) = match read_as.client {
             Some(client) => (Some(client), None),
             None => {

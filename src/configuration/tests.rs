@@ -132,8 +132,8 @@ fn what_cannot_be_read_is_named() {
         ("nowhere", "cannot read [HOME]/nowhere", Category::NotFound),
         (
             "broken/main.tf",
-            "[HOME]/broken/main.tf is not a configuration\n  expected a directory\n  received a file",
-            Category::NotFound,
+            "[HOME]/broken/main.tf is a file, expected a directory",
+            Category::Local,
         ),
         (
             "empty",
