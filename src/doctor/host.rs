@@ -87,8 +87,8 @@ pub(super) fn of_source(missing: Code) -> impl FnOnce(source::Error) -> Box<Find
         let code = match &error {
             source::Error::Http(error) => return Box::new(of_http(error)),
             source::Error::NoPlatform { .. } => Code::PlatformMissing,
-            source::Error::NoDirectory { .. } => Code::DirectoryMissing,
-            source::Error::Unauthorized { .. } => Code::CredentialsRefused,
+            source::Error::Disk(error) if error.is_not_found() => Code::DirectoryMissing,
+            source::Error::Status { tried: Some(_), .. } => Code::CredentialsRefused,
             source::Error::Credentials(_) => Code::CredentialsUnreadable,
             source::Error::Archive { .. } => Code::ZipRefused,
             error if error.category() == Category::NotFound => missing,

@@ -28,7 +28,6 @@ impl Http {
                 let was_tls = named.scheme() == "https";
                 return Err(Error::Plain {
                     url: shown,
-                    host,
                     was_tls,
                 });
             }
@@ -56,7 +55,7 @@ impl Http {
         {
             return Err(match guard {
                 Guard::NoLinks => Error::LinkLocal { url: shown },
-                _ => Error::Private { url: shown, host },
+                _ => Error::Private { url: shown },
             });
         }
         let is_shown =

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::LEAST_FLOW;
 use super::connection_error::Reason;
-use crate::error::{Category, Hint, first_line, printable};
+use crate::error::{Category, Hint, first_line};
 use crate::shown::Shown;
 
 /// What did not come, or not pass, in time.
@@ -33,26 +33,21 @@ pub enum Silence {
 #[allow(missing_docs, reason = "the variants say what their fields are")]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The text is not a host.
-    #[error("`{}` is not a host\n  expected HOST or HOST:PORT", printable(.host))]
-    Host { host: String },
+    /// The text is not an address that the user can name here.
+    #[error("`{text}` cannot be used\n  expected {expected}")]
+    Address { text: Shown, expected: &'static str },
     /// A server referred to a URL that cannot be parsed.
     #[error("the server refers to a URL that cannot be used\n  received {url}")]
     Url { url: Shown },
-    /// Plain http to a host that `--plain-http` does not name. `host` has the form that the option expects. `was_tls` tells whether the request is of a
-    /// server that is reached by TLS.
+    /// Plain http to a host that `--plain-http` does not name. `was_tls` tells whether the request is of a server that is reached by TLS.
     #[error("refusing to use http\n  received {url}")]
-    Plain {
-        url: Shown,
-        host: String,
-        was_tls: bool,
-    },
+    Plain { url: Shown, was_tls: bool },
     /// A redirect from https to http. The client never follows it, even if `--plain-http` names the host.
     #[error("the server redirects from https to http\n  received {url}\n  from {from}")]
     Downgrade { from: Shown, url: Shown },
-    /// A server referred to a private address. `host` has the form that `--allow-private` expects.
+    /// A server referred to a private address.
     #[error("refusing to follow a reference to a private address\n  received {url}")]
-    Private { url: Shown, host: String },
+    Private { url: Shown },
     /// A reference to an address that no option allows.
     #[error("refusing to follow a reference to a link-local or metadata address\n  received {url}")]
     LinkLocal { url: Shown },
@@ -117,7 +112,7 @@ impl Error {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
-            Self::Host { .. } => Category::Usage,
+            Self::Address { .. } => Category::Usage,
             Self::Url { .. } | Self::Large { .. } | Self::Redirects { .. } => Category::Malformed,
             Self::Plain { .. }
             | Self::Downgrade { .. }
@@ -177,8 +172,10 @@ impl Hint for Error {
     fn hint(&self) -> Option<String> {
         let text = match self {
             Self::Plain { was_tls: true, .. } => OUTER_ADDRESS,
-            Self::Plain { host, .. } => return Some(format!("`--plain-http {host}` allows it")),
-            Self::Private { host, .. } => return Some(allow_private(host)),
+            Self::Plain { url, .. } => {
+                return Some(format!("`--plain-http {}` allows it", url.host()));
+            }
+            Self::Private { url } => return Some(allow_private(url.host())),
             Self::NoAuthorities => {
                 "install the system's certificate authorities, or name a file with `--ca-file`"
             }

@@ -156,8 +156,9 @@ impl Http {
         };
         let url = Url::parse(&format!("{scheme}://{host}/")).ok();
         url.filter(|url| url.path() == "/" && url.username().is_empty())
-            .ok_or_else(|| Error::Host {
-                host: host.to_owned(),
+            .ok_or_else(|| Error::Address {
+                text: host.into(),
+                expected: "a host: HOST or HOST:PORT",
             })
     }
 

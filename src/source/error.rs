@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 
+use serde::de::Error as _;
+
 use super::auth::AuthTried;
 use crate::address::Hostname;
 use crate::archive;
 use crate::credentials;
 use crate::disk;
-use crate::error::{Category, MANY, first_line, listed, printable, printable_path};
+use crate::error::{Category, MANY, first_line, flat, listed, printable, printable_path, said};
 use crate::http::{self, Shown};
 use crate::json;
 use crate::platform::Platform;
@@ -29,70 +31,32 @@ pub enum Error {
     /// The host has no provider registry.
     #[error("{host} does not offer a provider registry")]
     NoService { host: Hostname },
-    /// The source does not have the provider, or the URL of a mirror is wrong.
-    #[error("there is no such provider\n  from {url}\n  answered 404")]
+    /// The source does not have the provider, or the mirror is elsewhere.
+    #[error("there is no such provider\n  from {place}")]
     NoProvider {
-        /// The list of its versions.
-        url: Shown,
-    },
-    /// A filesystem mirror does not have the provider.
-    #[error("the mirror has no such provider\n  expected packages in {}", printable_path(.path))]
-    NotMirrored {
-        /// The directory where clients look for it first.
-        path: PathBuf,
-    },
-    #[error("`{}` is not a directory\n  expected the directory of a filesystem mirror", printable_path(.path))]
-    NoDirectory {
-        /// The path of the mirror.
-        path: PathBuf,
-    },
-    /// The source requires or refused credentials.
-    #[error(
-        "the request for the {what} was refused\n  from {url}\n  answered {status}{}\n  tried {tried}",
-        said(.answer)
-    )]
-    Unauthorized {
-        what: Document,
-        url: Shown,
-        status: u16,
-        /// The first line of the response body.
-        answer: String,
-        /// The credentials that were sent.
-        tried: AuthTried,
-        /// The error of a credential source that failed.
-        source: Option<Box<credentials::Error>>,
+        /// The list of its versions, or the directory of its packages.
+        place: String,
     },
     /// The source responded with an error status.
-    #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}", said(.answer))]
+    #[error("the request for the {what} failed\n  from {url}\n  answered {status}{}{}", said(&printable(.answer)), shown_tried(.tried))]
     Status {
         what: Document,
         url: Shown,
         status: u16,
         /// The first line of the response body.
         answer: String,
+        /// The credentials that were sent, if the source requires some or refused them.
+        tried: Option<AuthTried>,
+        /// The error of a credential source that failed.
+        source: Option<Box<credentials::Error>>,
     },
-    /// The response is not JSON: it has another content type, or none. Servers that do not know JSON send such responses.
-    #[error("the {what} is not JSON\n  expected the content type application/json\n  received {}\n  from {url}", .received.as_deref().map_or("none".to_owned(), printable))]
-    ContentType {
-        what: Document,
-        url: Shown,
-        /// The content type of the response.
-        received: Option<String>,
-    },
-    /// A document that cannot be parsed, has a list longer than the limit, or a duplicate member, which different parsers read differently.
+    /// A document that is not JSON or cannot be parsed, has an invalid value, a list longer than the limit, or a duplicate member, which different
+    /// parsers read differently.
     #[error("the {what} cannot be understood\n  from {url}")]
     Json {
         what: Document,
         url: Shown,
         source: json::Error,
-    },
-    /// A document with an invalid version, for which clients refuse the whole list, or an invalid platform.
-    #[error("the {what} has an invalid value\n  from {url}")]
-    Invalid {
-        what: Document,
-        url: Shown,
-        /// The value, and what is wrong with it.
-        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A document contradicts the request or another document.
     #[error("the {what} has another {facts}\n  from {url}")]
@@ -115,11 +79,6 @@ pub enum Error {
     Unpacked {
         /// The directory of a version.
         path: PathBuf,
-    },
-    #[error("`{text}` is not the URL of a network mirror\n  expected https://HOST/PATH/")]
-    MirrorUrl {
-        /// The text that was parsed, with secrets removed.
-        text: Shown,
     },
     /// A server waits no longer for a list of versions, or waits for too many.
     #[error("the origin does not list its versions in time")]
@@ -172,11 +131,9 @@ fn wanted(platforms: &BTreeSet<Platform>) -> String {
     }
 }
 
-fn said(answer: &str) -> String {
-    match answer {
-        "" => String::new(),
-        answer => format!(": {}", printable(answer)),
-    }
+fn shown_tried(tried: &Option<AuthTried>) -> String {
+    let tried = tried.as_ref().map(|tried| format!("\n  tried {tried}"));
+    tried.unwrap_or_default()
 }
 
 pub(super) fn is_json(content_type: &str) -> bool {
@@ -189,11 +146,8 @@ impl Error {
     pub fn platform(&self) -> Option<&Platform> {
         let what = match self {
             Self::Archive { platform, .. } => return Some(platform),
-            Self::Unauthorized { what, .. }
-            | Self::Status { what, .. }
-            | Self::ContentType { what, .. }
+            Self::Status { what, .. }
             | Self::Json { what, .. }
-            | Self::Invalid { what, .. }
             | Self::Contradiction { what, .. } => what,
             _ => return None,
         };
@@ -220,15 +174,11 @@ impl Error {
     }
 
     /// The error for an invalid value of a document.
-    pub(super) fn invalid(
-        what: &Document,
-        url: &Shown,
-        error: impl std::error::Error + Send + Sync + 'static,
-    ) -> Self {
-        Self::Invalid {
+    pub(super) fn invalid(what: &Document, url: &Shown, error: impl fmt::Display) -> Self {
+        Self::Json {
             what: what.clone(),
             url: url.clone(),
-            source: Box::new(error),
+            source: serde_json::Error::custom(flat(&error)).into(),
         }
     }
 
@@ -254,19 +204,15 @@ impl Error {
             Self::Http(error) => error.category(),
             Self::Disk(error) => error.category(),
             Self::Credentials(error) => error.category(),
-            Self::NoService { .. }
-            | Self::NoProvider { .. }
-            | Self::NotMirrored { .. }
-            | Self::NoDirectory { .. }
-            | Self::NoPlatform { .. } => Category::NotFound,
-            Self::Unauthorized { .. } => Category::Unauthorized,
+            Self::NoService { .. } | Self::NoProvider { .. } | Self::NoPlatform { .. } => {
+                Category::NotFound
+            }
+            Self::Status { tried: Some(_), .. } => Category::Unauthorized,
             Self::Status { status: 404, .. } => Category::NotFound,
             Self::Status { .. } | Self::Late => Category::Unreachable,
-            Self::ContentType { .. } | Self::Invalid { .. } => Category::Malformed,
             Self::Json { source, .. } => source.category(),
             Self::Contradiction { .. } => Category::Untrusted,
             Self::Archive { source, .. } => source.category(),
-            Self::MirrorUrl { .. } => Category::Usage,
             Self::Unpacked { .. } => Category::Unsupported,
         }
     }

@@ -104,39 +104,31 @@ pub(super) fn successful(
     }
     let is_refused = status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN;
     // Some servers respond with 401 or 403 when they limit the rate of requests.
-    if is_refused && http::retry_after(&answer).is_none() {
-        let elsewhere = RequestAuth::none();
-        let auth = match answer.is_elsewhere() {
-            true => &elsewhere,
-            false => auth,
-        };
-        return Err(Error::Unauthorized {
-            what: what.clone(),
-            url,
-            status: status.as_u16(),
-            answer: reason(&answer),
-            tried: auth.tried.clone(),
-            source: auth.failure.clone().map(Box::new),
-        });
-    }
+    let auth = match is_refused && http::retry_after(&answer).is_none() {
+        true if answer.is_elsewhere() => Some(RequestAuth::none()),
+        true => Some(auth.clone()),
+        false => None,
+    };
+    let (tried, failure) = auth.map(|auth| (auth.tried, auth.failure)).unzip();
     Err(Error::Status {
         what: what.clone(),
         url,
         status: status.as_u16(),
         answer: reason(&answer),
+        tried,
+        source: failure.flatten().map(Box::new),
     })
 }
 
 /// Refuses a response with a content type other than JSON, as clients do.
 pub(super) fn json_only(what: &Document, answer: Answer) -> Result<Answer, Error> {
-    let received = answer.header(CONTENT_TYPE);
-    match received.as_deref().is_some_and(is_json) {
+    let received = answer.header(CONTENT_TYPE).unwrap_or("none".to_owned());
+    match is_json(&received) {
         true => Ok(answer),
-        false => Err(Error::ContentType {
-            what: what.clone(),
-            url: answer.shown(),
-            received,
-        }),
+        false => {
+            let wrong = format!("the content type is `{received}` and not application/json");
+            Err(Error::invalid(what, &answer.shown(), wrong))
+        }
     }
 }
 

@@ -59,11 +59,9 @@ impl FilesystemMirror {
     /// The path is not a directory.
     pub fn open(directory: impl Into<PathBuf>) -> Result<Self, Error> {
         let directory = directory.into();
-        let found = directory.metadata();
-        let found = found.map_err(|source| disk::Error::at("read", &directory, source));
-        match disk::if_exists(found)? {
-            Some(found) if found.is_dir() => Ok(Self { directory }),
-            _ => Err(Error::NoDirectory { path: directory }),
+        match directory.read_dir() {
+            Ok(_) => Ok(Self { directory }),
+            Err(source) => Err(disk::Error::at("read", &directory, source).into()),
         }
     }
 
@@ -80,7 +78,9 @@ impl FilesystemMirror {
             packages.dedup_by(|a, b| a.key() == b.key());
         }
         match contents.packed.is_empty() && contents.unpacked.is_empty() {
-            true => Err(Error::NotMirrored { path: place }),
+            true => Err(Error::NoProvider {
+                place: printable_path(&place),
+            }),
             false => Ok(contents),
         }
     }

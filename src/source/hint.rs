@@ -11,22 +11,18 @@ impl Hint for Error {
             Self::Http(error) => return error.hint(),
             Self::Disk(error) => return error.hint(),
             Self::Credentials(error) => return error.hint(),
-            Self::Unauthorized { tried, .. } => return tried.hint(),
+            Self::Status {
+                tried: Some(tried), ..
+            } => return tried.hint(),
             Self::Status { status: 429.., .. } => {
                 "run it again later: what is done is not repeated"
             }
             Self::Unpacked { .. } => "mirror it from its origin",
-            Self::ContentType { .. } => {
-                "a page in place of JSON often means that a server on the way wants a login"
-            }
             Self::NoService { .. } => {
                 "if its registry is on another host, a `host` block in the CLI configuration names it"
             }
             Self::NoProvider { .. } => {
                 "the same name on another host is another provider; a private one may need a token"
-            }
-            Self::NotMirrored { .. } => {
-                "name the directory above the hosts: packages lie in HOSTNAME/NAMESPACE/TYPE below it"
             }
             _ => return None,
         };

@@ -26,7 +26,7 @@ use super::{AvailableVersion, AvailableVersions, ReleaseAnswer, SourcePackage};
 use crate::address::{Hostname, ProviderAddr};
 use crate::authentication::Anchor;
 use crate::hash::PackageHash;
-use crate::http::{Answer, Request, Shown};
+use crate::http::{self, Answer, Request, Shown};
 use crate::platform::{Platform, Platforms};
 use crate::protocol::network_mirror::{Archive, Archives, SignedDocuments, VersionIndex};
 use crate::release::{self, Expected, KeyRing, Package, Release, canonical_file_name};
@@ -53,7 +53,7 @@ struct Inner {
 ///
 /// # Errors
 /// Text that is not the URL of a directory.
-pub fn base_url(text: &str) -> Result<Url, Error> {
+pub fn base_url(text: &str) -> Result<Url, http::Error> {
     // Without the slash at the end, joining a relative URL would replace the last part of the path.
     let directory = format!("{}/", text.trim_end_matches('/'));
     let url = Url::parse(&directory).ok().filter(|url| {
@@ -64,7 +64,10 @@ pub fn base_url(text: &str) -> Result<Url, Error> {
             && url.username().is_empty()
             && url.password().is_none()
     });
-    url.ok_or_else(|| Error::MirrorUrl { text: text.into() })
+    url.ok_or_else(|| http::Error::Address {
+        text: text.into(),
+        expected: "the URL of a network mirror: https://HOST/PATH/",
+    })
 }
 
 impl NetworkMirror {
@@ -228,7 +231,10 @@ impl NetworkMirror {
         let answer = match self.document(&what, provider, "index.json").await {
             Err(Error::Status {
                 status: 404, url, ..
-            }) => return Err(Error::NoProvider { url }),
+            }) => {
+                let place = url.to_string();
+                return Err(Error::NoProvider { place });
+            }
             answer => answer?,
         };
         let listed = fetch::json(&what, answer, VersionIndex::read)?;

@@ -75,11 +75,11 @@ fn an_unpacked_mirror_is_refused() {
     from(&scene, ADDRESS, ALLOW).says(1, unpacked);
     // The mirror may have the provider of another host.
     for absent in ["example.com/acme/none", "registry.opentofu.org/acme/demo"] {
-        let says = format!("error {absent} expected mirror/{absent}");
+        let says = format!("error {absent} mirror/{absent}");
         from(&scene, absent, ALLOW).says(1, &says);
     }
     fs::remove_dir_all(scene.path("mirror")).unwrap();
-    from(&scene, ADDRESS, ALLOW).says(1, "error mirror expected");
+    from(&scene, ADDRESS, ALLOW).says(1, "error mirror No 2");
 }
 
 #[test]

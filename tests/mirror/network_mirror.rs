@@ -106,10 +106,10 @@ fn documents_of_mirrors_follow_their_rules() {
     let plain = || Fault::with("content-type", "text/plain");
     let index = &*format!("{MIRROR}example.com/acme/demo/index.json");
     let versions = lie::says("versions", json!(null));
-    let no_json = format!("expected application/json text/plain {index}");
+    let no_json = format!("{index} text/plain application/json");
     for (fault, facts) in [
         (plain(), &*no_json),
-        (Fault::status(404), &format!("{index} 404")),
+        (Fault::status(404), index),
         (versions, "no version"),
         (lie::lacks("versions"), "no version"),
     ] {
@@ -121,7 +121,7 @@ fn documents_of_mirrors_follow_their_rules() {
     let url = lie::says("archives/linux_amd64/url", "ftp://example.com/x");
     #[rustfmt::skip] // A table.
     let cases = [
-        (plain(), 1, &*format!("expected application/json text/plain {list}")),
+        (plain(), 1, &*format!("{list} text/plain application/json")),
         (Fault::status(404), 1, &format!("{list} 404")),
         (archive(json!(null)), 1, ""),
         (lie::says("archives", json!({})), 1, ""),

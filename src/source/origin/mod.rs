@@ -208,7 +208,7 @@ impl Origin {
         let answer = self.ask(&service, &path, LARGEST_JSON).await?;
         if answer.status() == StatusCode::NOT_FOUND {
             return Err(Error::NoProvider {
-                url: answer.shown(),
+                place: answer.shown().to_string(),
             });
         }
         let what = Document::Versions;
