@@ -112,7 +112,7 @@ async fn entered(
 pub(super) fn name(location: &Location) -> String {
     match location {
         Location::File(path) => printable_path(path),
-        Location::Helper(helper) => helper.to_string(),
+        Location::Helper(helper) => helper.program().to_owned(),
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn document(registry: &str, status: &str, location: Option<&Location>
     let (file, helper) = match location {
         // JSON strings cannot hold a path that is not Unicode, so this replaces what does not convert.
         Some(Location::File(path)) => (Some(path.to_string_lossy()), None),
-        Some(Location::Helper(helper)) => (None, Some(helper.to_string())),
+        Some(Location::Helper(helper)) => (None, Some(helper.program().to_owned())),
         None => (None, None),
     };
     object([json!({

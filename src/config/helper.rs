@@ -1,7 +1,5 @@
 //! The names of credential helpers.
 
-use std::fmt;
-
 use super::Error;
 
 /// A program that provides credentials: `docker-credential-NAME` for registries, `terraform-credentials-NAME` for tokens.
@@ -34,12 +32,6 @@ impl HelperName {
     /// The name of the program.
     pub fn program(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for HelperName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

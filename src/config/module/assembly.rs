@@ -8,8 +8,7 @@ use super::read::{
     blocks, line, literal_of, located, name, provider, requirement, roots, target, text, text_of,
 };
 use super::{
-    Error, FileError, LARGEST, Module, ModuleCall, ModuleSource, Position, Requirement, Stated,
-    Target,
+    Error, FileError, Module, ModuleCall, ModuleSource, Position, Requirement, Stated, Target,
 };
 use crate::address::{self, Hostname, ProviderAddr};
 use crate::constraint::{self, VersionConstraints};
@@ -70,9 +69,6 @@ impl<'a> Assembly<'a> {
 
     /// Adds what a file states about providers. Override files must come last.
     pub(super) fn add(&mut self, file: &SourceFile<'_>) -> Result<(), Located> {
-        if file.bytes.len() > LARGEST {
-            return Err((None, FileError::Large { limit: LARGEST }));
-        }
         if !file.name.ends_with(".json") {
             let body = syntax::hcl(file.bytes).map_err(located)?;
             return self.add_body(file, &body);

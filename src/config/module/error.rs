@@ -22,9 +22,6 @@ pub(super) type Located = (Option<usize>, FileError);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the message of a variant names its fields")]
 pub enum FileError {
-    /// Larger than any real file of a module.
-    #[error("more than {limit} bytes")]
-    Large { limit: usize },
     /// Clients refuse it, too.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
