@@ -11,9 +11,6 @@ pub enum Error {
     /// Neither HCL nor JSON, or a block or argument of another shape.
     #[error(transparent)]
     Syntax(SyntaxError),
-    /// More than one block where there may be one.
-    #[error("more than one `{block}` block")]
-    Several { block: String },
     /// A label that is neither a registry nor a part of one.
     #[error("`{}` is not a registry, or a part of one\n  expected DOMAIN or DOMAIN/PATH", printable(.text))]
     Prefix { text: String },
@@ -26,9 +23,9 @@ pub enum Error {
     /// The label of a `host` block.
     #[error(transparent)]
     Host(#[from] hostname::Error),
-    /// A block has too little or too much in it.
+    /// A block that occurs too often, or has too little in it.
     #[error("{0}")]
-    Block(&'static str),
+    Block(String),
     /// One of `include` or `exclude`.
     #[error(transparent)]
     Pattern(#[from] pattern::Error),

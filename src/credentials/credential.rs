@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::FoundIn;
+use super::{CredentialKind, FoundIn};
 use crate::http::Authorization;
 use crate::secret::Secret;
 
@@ -13,22 +13,6 @@ pub struct Credential {
     pub kind: CredentialKind,
     /// The file, variable or program that contains the credential.
     pub found_in: FoundIn,
-}
-
-/// A username and password, or a token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CredentialKind {
-    /// A username and password, for basic authentication or a token server.
-    Password {
-        /// The username. Only a `.netrc` may contain an empty one.
-        username: String,
-        /// The password, or a personal access token in its place.
-        password: Secret,
-    },
-    /// A token that is sent unchanged, as `Bearer`.
-    AccessToken(Secret),
-    /// A refresh token, which docker calls an identity token. A token server exchanges it for access tokens.
-    IdentityToken(Secret),
 }
 
 impl Credential {

@@ -4,7 +4,6 @@
 //! `{"Username": "…", "Secret": "…"}`.
 
 use std::ffi::OsString;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
@@ -25,7 +24,6 @@ const IDENTITY_TOKEN: &str = "<token>";
 pub(super) struct DockerHelpers {
     /// `PATH` for the helpers; `None` inherits it from tfoci.
     path: Option<OsString>,
-    timeout: Duration,
     /// The answers by helper and registry.
     answers: Answers<(HelperName, String), CredentialKind>,
 }
@@ -51,10 +49,9 @@ struct StoreInput<'a> {
 }
 
 impl DockerHelpers {
-    pub(super) fn new(path: Option<OsString>, timeout: Duration) -> Self {
+    pub(super) fn new(path: Option<OsString>) -> Self {
         Self {
             path,
-            timeout,
             answers: Answers::default(),
         }
     }
@@ -150,7 +147,6 @@ impl DockerHelpers {
             helper: helper.program(),
             command,
             input,
-            timeout: self.timeout,
         }
     }
 }

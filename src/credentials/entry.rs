@@ -30,17 +30,7 @@ pub(super) enum EntryValue {
 impl From<OciCredentialKind> for EntryValue {
     fn from(kind: OciCredentialKind) -> Self {
         match kind {
-            OciCredentialKind::Password { username, password } => {
-                Self::Inline(CredentialKind::Password { username, password })
-            }
-            // As for clients, the refresh token counts only if there is no access token
-            // (`crate::clients#authentication-flow`).
-            OciCredentialKind::Tokens { access, refresh } if access.is_empty() => {
-                Self::Inline(CredentialKind::IdentityToken(refresh))
-            }
-            OciCredentialKind::Tokens { access, .. } => {
-                Self::Inline(CredentialKind::AccessToken(access))
-            }
+            OciCredentialKind::Own(kind) => Self::Inline(kind),
             OciCredentialKind::Helper(helper) => Self::Helper(helper),
         }
     }

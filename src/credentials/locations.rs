@@ -55,20 +55,11 @@ pub struct Environment {
     pub tokens: Vec<(String, Secret)>,
 }
 
-impl Environment {
-    /// Whether a variable names a file of docker or podman, or the directory that should have it and does not exist.
-    pub(super) fn names(&self, file: &Path) -> bool {
-        let directory = self.docker_config.as_deref();
-        self.registry_auth_file.as_deref() == Some(file)
-            || directory.is_some_and(|path| !path.is_dir() && file.parent() == Some(path))
-    }
-}
-
-/// The CLI configuration, and the paths that precede it in the search.
-#[derive(Debug)]
+/// The first CLI configuration that exists.
+#[derive(Debug, Default)]
 pub(super) struct CliConfigFile {
-    /// The files before it that cannot be used. The search ends at the first file that exists, even if it is invalid.
-    pub(super) unread: Vec<SourceReport>,
+    /// Why it cannot be used, if it cannot.
+    pub(super) unread: Option<SourceReport>,
     pub(super) found: Option<(PathBuf, CliConfig)>,
 }
 
@@ -88,27 +79,17 @@ impl Locations {
     /// # Errors
     /// The file of `--cli-config` does not exist or is invalid.
     pub(super) fn read_cli_config(&self) -> Result<CliConfigFile, Error> {
-        let is_named = self.environment.tf_cli_config_file.is_some();
-        let mut unread = Vec::new();
+        let mut first = CliConfigFile::default();
         for path in self.cli_configs(self.client) {
             match read_for_credentials(&path) {
-                Ok(config) => {
-                    let found = Some((path, config));
-                    return Ok(CliConfigFile { unread, found });
-                }
+                Ok(config) => first.found = Some((path, config)),
                 Err(error) if self.cli_config.is_some() => return Err(error),
-                Err(error) => {
-                    let is_absent = error.is_not_found();
-                    let report = SourceReport::unread(path, error, is_named, Readers::Clients);
-                    unread.extend(report);
-                    if !is_absent {
-                        break;
-                    }
-                }
+                Err(error) if error.is_not_found() => continue,
+                Err(error) => first.unread = SourceReport::unread(path, error, Readers::Clients),
             }
+            break;
         }
-        let found = None;
-        Ok(CliConfigFile { unread, found })
+        Ok(first)
     }
 
     /// Checks the files that options name, before anything is asked.
@@ -205,12 +186,11 @@ impl Locations {
         plugins.chain(programs).collect()
     }
 
-    /// The path of the user's `.netrc`, and whether the variable `NETRC` names it.
-    pub(super) fn netrc(&self) -> Option<(PathBuf, bool)> {
+    /// The path of the user's `.netrc`.
+    pub(super) fn netrc(&self) -> Option<PathBuf> {
         let name = if cfg!(windows) { "_netrc" } else { ".netrc" };
-        let environment = &self.environment;
-        let named = environment.netrc.clone().map(|path| (path, true));
-        named.or_else(|| Some((below(environment.home.as_ref(), name)?, false)))
+        let Environment { netrc, home, .. } = &self.environment;
+        netrc.clone().or_else(|| below(home.as_ref(), name))
     }
 
     /// The credential files of docker and podman. Files of variables that clients ignore come first, then the clients' files in [their

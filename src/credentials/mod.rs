@@ -37,7 +37,8 @@ mod tests;
 mod token_helper;
 pub mod tokens;
 
-pub use credential::{Credential, CredentialKind};
+pub use crate::config::cli::CredentialKind;
+pub use credential::Credential;
 pub use error::Error;
 pub use found_in::FoundIn;
 pub use locations::{Environment, Locations};
@@ -57,8 +58,6 @@ use crate::jobs::locked;
 use origin::OriginCredentials;
 use registry::RegistryCredentials;
 
-/// The time limit of a credential helper. The user may have to unlock a key ring.
-const HELPER_TIMEOUT: Duration = Duration::from_secs(10);
 /// The pause between two times that all sources are read again. A registry may refuse any number of requests.
 const PAUSE: Duration = Duration::from_secs(15);
 
@@ -70,7 +69,6 @@ pub struct Credentials(Arc<Sources>);
 #[derive(Debug)]
 struct Sources {
     locations: Locations,
-    helper_timeout: Duration,
     read: Mutex<Arc<ReadSources>>,
     /// When they were last read again.
     renewed: tokio::sync::Mutex<Instant>,
@@ -89,7 +87,6 @@ impl Default for Sources {
     fn default() -> Self {
         Self {
             locations: Locations::default(),
-            helper_timeout: HELPER_TIMEOUT,
             read: Mutex::default(),
             renewed: tokio::sync::Mutex::new(Instant::now()),
             reported: Mutex::default(),
@@ -105,13 +102,8 @@ impl Credentials {
 
     /// The credentials at these locations. This reads nothing yet.
     pub fn at(locations: Locations) -> Self {
-        Self::with_helper_timeout(locations, HELPER_TIMEOUT)
-    }
-
-    fn with_helper_timeout(locations: Locations, helper_timeout: Duration) -> Self {
         Self(Arc::new(Sources {
             locations,
-            helper_timeout,
             ..Sources::default()
         }))
     }
@@ -227,23 +219,18 @@ impl Credentials {
     }
 
     fn registries<'a>(&self, read: &'a ReadSources) -> Result<&'a RegistryCredentials, Error> {
-        let all = &self.0;
-        let found = read.registries.get_or_init(|| {
-            let config = all.locations.read_cli_config()?;
-            RegistryCredentials::read(&all.locations, &config, all.helper_timeout)
-        });
+        let locations = &self.0.locations;
+        let found = read
+            .registries
+            .get_or_init(|| RegistryCredentials::read(locations, &locations.read_cli_config()?));
         found.as_ref().map_err(Clone::clone)
     }
 
     fn origins<'a>(&self, read: &'a ReadSources) -> Result<&'a OriginCredentials, Error> {
-        let all = &self.0;
+        let locations = &self.0.locations;
         let found = read.origins.get_or_init(|| {
-            let (locations, config) = (&all.locations, all.locations.read_cli_config()?);
-            Ok(OriginCredentials::read(
-                locations,
-                &config,
-                all.helper_timeout,
-            ))
+            let config = locations.read_cli_config()?;
+            Ok(OriginCredentials::read(locations, &config))
         });
         found.as_ref().map_err(Clone::clone)
     }

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use url::Url;
 use zeroize::Zeroizing;
@@ -33,11 +32,7 @@ pub(super) struct OriginCredentials {
 
 impl OriginCredentials {
     /// Reads all sources.
-    pub(super) fn read(
-        locations: &Locations,
-        config: &CliConfigFile,
-        helper_timeout: Duration,
-    ) -> Self {
+    pub(super) fn read(locations: &Locations, config: &CliConfigFile) -> Self {
         let mut all = Self::default();
         all.add_environment(locations);
         for path in locations.token_files() {
@@ -45,10 +40,13 @@ impl OriginCredentials {
         }
         all.unread.extend(config.unread.iter().cloned());
         if let Some((path, config)) = &config.found {
-            all.add_cli_config(path, config, locations, helper_timeout);
+            all.add_cli_config(path, config, locations);
         }
-        if let Some((path, is_named)) = locations.netrc() {
-            all.read_netrc(path, is_named);
+        if let Some(path) = locations.netrc() {
+            match parse_netrc(&path) {
+                Ok(netrc) => all.netrc = Some((path, netrc)),
+                Err(error) => all.add_unread(path, error),
+            }
         }
         all
     }
@@ -115,23 +113,16 @@ impl OriginCredentials {
     fn read_token_file(&mut self, path: PathBuf) {
         match read_for_credentials(&path) {
             Ok(config) => self.add_tokens(&path, config.tokens),
-            Err(error) => self.add_unread(path, error, false),
+            Err(error) => self.add_unread(path, error),
         }
     }
 
-    fn add_cli_config(
-        &mut self,
-        path: &Path,
-        config: &CliConfig,
-        locations: &Locations,
-        helper_timeout: Duration,
-    ) {
+    fn add_cli_config(&mut self, path: &Path, config: &CliConfig, locations: &Locations) {
         let services = config.hosts.iter().cloned();
         self.services
             .extend(services.map(|block| (block.host, block.services)));
         let helper = config.token_helper.clone();
-        self.helper = helper
-            .map(|block| TokenHelper::new(block, &locations.helper_directories(), helper_timeout));
+        self.helper = helper.map(|block| TokenHelper::new(block, &locations.helper_directories()));
         self.add_tokens(path, config.tokens.clone());
     }
 
@@ -145,16 +136,8 @@ impl OriginCredentials {
         }
     }
 
-    /// Reads a `.netrc`, whose path the variable `NETRC` may name.
-    fn read_netrc(&mut self, path: PathBuf, is_named: bool) {
-        match parse_netrc(&path) {
-            Ok(netrc) => self.netrc = Some((path, netrc)),
-            Err(error) => self.add_unread(path, error, is_named),
-        }
-    }
-
-    fn add_unread(&mut self, path: PathBuf, error: Error, is_named: bool) {
-        let report = SourceReport::unread(path, error, is_named, Readers::Clients);
+    fn add_unread(&mut self, path: PathBuf, error: Error) {
+        let report = SourceReport::unread(path, error, Readers::Clients);
         self.unread.extend(report);
     }
 }

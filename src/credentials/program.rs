@@ -18,6 +18,9 @@ use super::Error;
 use crate::attestation::KEY_VARIABLE;
 use crate::jobs::locked;
 
+/// The time limit of a helper. The user may have to unlock a key ring.
+const LONGEST_RUN: Duration = Duration::from_secs(10);
+
 /// The longest accepted output in bytes. Tokens have a few thousand.
 const LONGEST: u64 = 64 << 10;
 
@@ -30,8 +33,6 @@ pub(super) struct HelperRun<'a> {
     pub(super) command: Command,
     /// The content of its stdin.
     pub(super) input: &'a [u8],
-    /// The time limit.
-    pub(super) timeout: Duration,
 }
 
 impl HelperRun<'_> {
@@ -49,9 +50,9 @@ impl HelperRun<'_> {
             source: Arc::new(source),
         };
         let mut child = self.command.spawn().map_err(broken)?;
-        let talk = tokio::time::timeout(self.timeout, exchange(&mut child, self.input)).await;
+        let talk = tokio::time::timeout(LONGEST_RUN, exchange(&mut child, self.input)).await;
         let Ok(talked) = talk else {
-            return Err(self.failed(format!("no answer in {} seconds", self.timeout.as_secs())));
+            return Err(self.failed(format!("no answer in {} seconds", LONGEST_RUN.as_secs())));
         };
         let (status, output) = talked.map_err(broken)?;
         let status = status.ok_or_else(|| self.wrong_answer())?;

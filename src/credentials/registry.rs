@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
 
 use super::docker_helper::DockerHelpers;
 use super::entry::{Entry, EntryValue};
@@ -29,16 +28,12 @@ impl RegistryCredentials {
     ///
     /// # Errors
     /// A file that the user named is invalid: `--authfile`, or one of `docker_style_config_files`.
-    pub(super) fn read(
-        locations: &Locations,
-        config: &CliConfigFile,
-        helper_timeout: Duration,
-    ) -> Result<Self, Error> {
+    pub(super) fn read(locations: &Locations, config: &CliConfigFile) -> Result<Self, Error> {
         let path = locations.environment.path.clone();
         let mut all = Self {
             sources: Vec::new(),
             entries: Vec::new(),
-            helpers: DockerHelpers::new(path, helper_timeout),
+            helpers: DockerHelpers::new(path),
             failures: Mutex::default(),
         };
         if let Some(path) = &locations.authfile {
@@ -64,13 +59,12 @@ impl RegistryCredentials {
         }
         let (blocks, before) = (all.entries.len(), all.sources.len());
         for (path, readers) in locations.auth_files() {
-            let is_named = locations.environment.names(&path);
             if defaults.discover {
-                all.read_ambient(path, readers, is_named);
+                all.read_ambient(path, readers);
             }
         }
         if locations.is_of_client {
-            let is_broken = |source: &SourceReport| source.broken().is_some();
+            let is_broken = |source: &SourceReport| source.error.is_some();
             if all.sources.iter().skip(before).any(is_broken) {
                 all.entries.truncate(blocks);
             }
@@ -176,11 +170,11 @@ impl RegistryCredentials {
     }
 
     /// Reads a file at a default path of docker or podman. An invalid file is reported and skipped.
-    fn read_ambient(&mut self, path: PathBuf, readers: Readers, is_named: bool) {
+    fn read_ambient(&mut self, path: PathBuf, readers: Readers) {
         match read_docker_config(&path) {
             Ok(file) => self.add_docker_config(path, file, readers),
             Err(error) => {
-                let report = SourceReport::unread(path, error, is_named, readers);
+                let report = SourceReport::unread(path, error, readers);
                 self.sources.extend(report);
             }
         }

@@ -26,24 +26,13 @@ pub enum Readers {
 }
 
 impl SourceReport {
-    /// The report about a file that cannot be read; `None` for one that does not exist, unless a variable names it.
-    pub(super) fn unread(
-        path: PathBuf,
-        error: Error,
-        is_named: bool,
-        readers: Readers,
-    ) -> Option<Self> {
-        let is_reported = is_named || !error.is_not_found();
-        is_reported.then_some(Self {
+    /// The report about a file that cannot be read; `None` for one that does not exist.
+    pub(super) fn unread(path: PathBuf, error: Error, readers: Readers) -> Option<Self> {
+        (!error.is_not_found()).then_some(Self {
             path,
             error: Some(error),
             readers,
         })
-    }
-
-    /// Why a file that exists cannot be used.
-    pub fn broken(&self) -> Option<&Error> {
-        self.error.as_ref().filter(|error| !error.is_not_found())
     }
 
     /// The warning about a file that is ignored.

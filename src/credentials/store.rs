@@ -13,7 +13,7 @@ use super::docker_helper::DockerHelpers;
 use super::entry::{Entry, EntryValue};
 use super::hub;
 use super::locations::LARGEST;
-use super::{Error, HELPER_TIMEOUT, Locations};
+use super::{Error, Locations};
 use crate::config::{HelperName, RepositoryPrefix};
 use crate::disk::{self, staged};
 use crate::http::basic_pair;
@@ -45,7 +45,7 @@ impl CredentialStore {
         Ok(Self {
             domain: domain(registry)?,
             file: locations.store().ok_or(Error::NoHome)?,
-            helpers: DockerHelpers::new(locations.environment.path.clone(), HELPER_TIMEOUT),
+            helpers: DockerHelpers::new(locations.environment.path.clone()),
         })
     }
 
@@ -186,13 +186,7 @@ fn is_for(key: &str, domain: &str) -> bool {
         .is_some_and(|(prefix, _)| prefix.depth() == 0 && prefix.domain() == domain)
 }
 
-/// The target of a symbolic link, even if it does not exist, so that the target is written and the link is kept.
+/// The target of a symbolic link, so that the target is written and the link is kept.
 fn followed(path: &Path) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
-        return real;
-    }
-    match std::fs::read_link(path) {
-        Ok(target) => path.parent().unwrap_or(Path::new("")).join(target),
-        Err(_) => path.to_owned(),
-    }
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

@@ -3,7 +3,6 @@
 //! `terraform-credentials-NAME ARGUMENT... get HOST` prints `{"token": "…"}`, or `{}`.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::Deserialize;
 use tokio::process::Command;
@@ -22,7 +21,6 @@ pub(super) struct TokenHelper {
     /// The path of the program, or its name if no directory contains it.
     program: PathBuf,
     arguments: Vec<String>,
-    timeout: Duration,
     answers: Answers<Hostname, Secret>,
 }
 
@@ -34,11 +32,7 @@ struct TokenAnswer {
 
 impl TokenHelper {
     /// Finds the program in the first directory that contains it.
-    pub(super) fn new(
-        block: CredentialsHelper,
-        directories: &[PathBuf],
-        timeout: Duration,
-    ) -> Self {
+    pub(super) fn new(block: CredentialsHelper, directories: &[PathBuf]) -> Self {
         let name = block.name.program().to_owned();
         let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
         let mut paths = directories.iter().map(|directory| directory.join(&file));
@@ -47,7 +41,6 @@ impl TokenHelper {
             program: program.unwrap_or_else(|| Path::new(&name).to_owned()),
             name,
             arguments: block.arguments,
-            timeout,
             answers: Answers::default(),
         }
     }
@@ -71,7 +64,6 @@ impl TokenHelper {
             helper: &self.name,
             command,
             input: b"",
-            timeout: self.timeout,
         };
         let (status, output) = run.run().await?;
         run.succeeded(status)?;

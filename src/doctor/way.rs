@@ -13,7 +13,6 @@ use crate::address::ProviderPattern;
 use crate::archive::Limits;
 use crate::blob::{BlobSource, ReadError};
 use crate::config::cli::MethodKind;
-use crate::credentials::SourceReport;
 use crate::disk;
 use crate::error::{counted, printable_path};
 use crate::examine::{StoredProvider, Versions};
@@ -242,7 +241,7 @@ impl Way<'_> {
         let login = format!("tfoci login {host}");
         let credentials = &self.doctor.machine.every_credential;
         let sources = credentials.registry_sources();
-        let broken = sources.iter().find_map(SourceReport::broken);
+        let broken = sources.iter().find_map(|source| source.error.as_ref());
         let found = if tried.is_some() {
             Finding::of(Code::CredentialsRefused, &error).fixed_by(login)
         } else if let Some(broken) = broken {

@@ -115,10 +115,9 @@ impl InstallationMethod {
         let kind = match block.name {
             "oci_mirror" => {
                 let template = body.text("repository_template")?;
-                let missing = "an `oci_mirror` block has no `repository_template`";
-                let repository_template = template.ok_or(Error::Block(missing))?;
+                let missing = "an `oci_mirror` block has no `repository_template`".to_owned();
                 MethodKind::OciMirror {
-                    repository_template,
+                    repository_template: template.ok_or(Error::Block(missing))?,
                 }
             }
             "direct" => MethodKind::Direct,

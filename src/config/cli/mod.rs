@@ -56,23 +56,26 @@ pub struct OciCredentials {
 /// The content of an `oci_credentials` block: exactly one of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OciCredentialKind {
-    /// `username` and `password`.
-    Password {
-        /// The user name. For clients, an empty one means no credentials.
-        username: String,
-        /// The password for basic authentication or a token server.
-        password: Secret,
-    },
-    /// `access_token` and `refresh_token`.
-    Tokens {
-        /// The access token, sent unchanged.
-        access: Secret,
-        /// The refresh token, for which a token server issues an access token. Clients use it only if there is no access token
-        /// ([clients: authentication flow](crate::clients#authentication-flow)).
-        refresh: Secret,
-    },
+    /// `username` and `password`, or `access_token` and `refresh_token`.
+    Own(CredentialKind),
     /// `docker_credentials_helper`.
     Helper(HelperName),
+}
+
+/// A username and password, or a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CredentialKind {
+    /// A username and password, for basic authentication or a token server.
+    Password {
+        /// The username. For clients, an empty one means no credentials.
+        username: String,
+        /// The password, or a personal access token in its place.
+        password: Secret,
+    },
+    /// A token that is sent unchanged, as `Bearer`.
+    AccessToken(Secret),
+    /// A refresh token, which docker calls an identity token. A token server exchanges it for access tokens.
+    IdentityToken(Secret),
 }
 
 /// `oci_default_credentials` ([clients: credential blocks](crate::clients#credential-blocks)).
@@ -149,8 +152,8 @@ fn only<T>(
 ) -> Result<Option<T>, Error> {
     let blocks = root.blocks(name, labels)?;
     if let Some(second) = blocks.get(1) {
-        let block = name.to_owned();
-        return Err(Error::Several { block }.at(second.line));
+        let several = format!("more than one `{name}` block");
+        return Err(Error::Block(several).at(second.line));
     }
     Ok(each(blocks, read)?.pop())
 }
@@ -170,22 +173,23 @@ impl OciCredentials {
             (Some(a), Some(b)) => Ok(Some((a, b))),
             _ => Err(refused()),
         };
-        let password =
-            pair("username", "password")?.map(|(username, password)| OciCredentialKind::Password {
-                username,
-                password: password.into(),
-            });
-        let tokens = pair("access_token", "refresh_token")?.map(|(access, refresh)| {
-            OciCredentialKind::Tokens {
-                access: access.into(),
-                refresh: refresh.into(),
-            }
+        let password = pair("username", "password")?;
+        let password = password.map(|(username, password)| CredentialKind::Password {
+            username,
+            password: password.into(),
+        });
+        let tokens = pair("access_token", "refresh_token")?;
+        // As for clients, the refresh token counts only if there is no access token (`crate::clients#authentication-flow`).
+        let token = tokens.map(|(access, refresh)| match access.is_empty() {
+            true => CredentialKind::IdentityToken(refresh.into()),
+            false => CredentialKind::AccessToken(access.into()),
         });
         let helper = helper(block.body)?;
         if helper.is_some() && prefix.depth() > 0 {
             return Err(refused());
         }
-        let mut given = [password, tokens, helper.map(OciCredentialKind::Helper)]
+        let [password, token] = [password, token].map(|one| one.map(OciCredentialKind::Own));
+        let mut given = [password, token, helper.map(OciCredentialKind::Helper)]
             .into_iter()
             .flatten();
         match (given.next(), given.next()) {

@@ -107,10 +107,10 @@ fn both_syntaxes_say_the_same() {
         );
         let kinds: Vec<_> = config.oci_credentials.iter().map(|one| &one.kind).collect();
         assert!(
-            matches!(kinds[0], OciCredentialKind::Password { username, password } if username == "me" && password.reveal() == "pa$$word")
+            matches!(kinds[0], OciCredentialKind::Own(CredentialKind::Password { username, password }) if username == "me" && password.reveal() == "pa$$word")
         );
         assert!(
-            matches!(kinds[1], OciCredentialKind::Tokens { access, refresh } if access.reveal() == "access" && refresh.reveal() == "refresh")
+            matches!(kinds[1], OciCredentialKind::Own(CredentialKind::AccessToken(access)) if access.reveal() == "access")
         );
         assert_eq!(
             *kinds[2],

@@ -56,7 +56,7 @@ fn a_malformed_file_hides_no_good_one_but_a_named_one_must_be_good() {
     let broken: Vec<String> = credentials
         .registry_sources()
         .iter()
-        .filter(|one| one.broken().is_some())
+        .filter(|one| one.error.is_some())
         .map(|one| {
             one.path
                 .strip_prefix(home.0.path())

@@ -1,7 +1,5 @@
 //! Tokens, `.netrc` entries and services of hosts. Tests of the executable cover the order of sources and the requests.
 
-use std::time::{Duration, Instant};
-
 use super::*;
 use crate::address::Hostname;
 
@@ -77,21 +75,6 @@ fn a_token_that_cannot_be_sent_is_an_error_where_there_is_no_other() {
         token(&credentials, "a.example").unwrap_err(),
         "the token from TF_TOKEN_a_example holds characters that cannot be sent"
     );
-}
-
-#[test]
-fn a_helper_is_not_waited_for_for_ever() {
-    let home = HomeDirectory::new();
-    home.write(".tofurc", "credentials_helper \"slow\" {}");
-    home.program("bin/terraform-credentials-slow", "exec sleep 60");
-    let started = Instant::now();
-    let timeout = Duration::from_millis(50);
-    let credentials = Credentials::with_helper_timeout(locations(&home, &[]), timeout);
-    assert_eq!(
-        token(&credentials, "a.example").unwrap_err(),
-        "terraform-credentials-slow failed: no answer in 0 seconds"
-    );
-    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[test]

@@ -95,17 +95,6 @@ fn everything_else_in_the_file_stays_as_it_is() {
 }
 
 #[test]
-fn a_dangling_link_is_followed() {
-    let home = HomeDirectory::new();
-    fs::create_dir(home.path(".docker")).unwrap();
-    let link = home.path(".docker/config.json");
-    std::os::unix::fs::symlink("../later/config.json", &link).unwrap();
-    store(&home, "example.com").unwrap();
-    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    assert_eq!(mode(&home.path("later/config.json")), 0o600);
-}
-
-#[test]
 fn helpers_store_and_erase() {
     let home = HomeDirectory::new();
     home.helper("keeps", STORES);
