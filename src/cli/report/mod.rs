@@ -409,17 +409,13 @@ impl Run {
 
     /// The counts of the run: a verb, and the text after it.
     fn summary(&self) -> (&'static str, String) {
-        let (verb, deleted) = match self.extent.dry_run {
-            true => (self.verb.1, "would delete"),
-            false => (self.verb.0, "deleted"),
-        };
-        let deleted = match self.deleted.len() {
-            0 => String::new(),
-            count => format!("; {deleted} {}", counted(count, "version")),
+        let verb = match self.extent.dry_run {
+            true => self.verb.1,
+            false => self.verb.0,
         };
         let totals = self.totals.text(self.extent.dry_run);
         let elapsed = self.progress.elapsed();
-        (verb, format!("{totals} in {elapsed}{deleted}"))
+        (verb, format!("{totals} in {elapsed}"))
     }
 
     fn print_summary(&self, printer: &Printer, verb: &str, text: &str, is_interrupted: bool) {
