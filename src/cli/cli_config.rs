@@ -11,7 +11,6 @@ use serde_json::json;
 use tfoci::address::ProviderPattern;
 use tfoci::error::printable;
 use tfoci::lockfile::Client;
-use tfoci::outcome::Failure;
 use tfoci::store::{self, Endpoint};
 
 use super::Ending;
@@ -132,10 +131,9 @@ fn oci_mirror(
     };
     template
         .check_patterns(include)
-        .map_err(store::endpoint::AddressError::from)
-        .map_err(Failure::from)?;
+        .map_err(store::endpoint::AddressError::from)?;
     for provider in include.iter().filter_map(ProviderPattern::provider) {
-        endpoint.repository(&provider).map_err(Failure::from)?;
+        endpoint.repository(&provider)?;
     }
     session.warn_of_shared(endpoint);
     let template = template.hcl().to_owned();

@@ -9,7 +9,6 @@ use clap::Args;
 
 use tfoci::copy::{Options, copy};
 use tfoci::oci::Referrers;
-use tfoci::outcome::Failure;
 use tfoci::platform::{Platform, Platforms};
 use tfoci::publish::Existing;
 
@@ -123,8 +122,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let target = match &bundle {
         Some((store, _)) => Ok(store.clone()),
         None => to.write(registry),
-    };
-    let target = target.map_err(Failure::from)?;
+    }?;
     let report = &session.report;
     let extent = Extent {
         dry_run: options.dry_run,

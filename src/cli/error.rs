@@ -10,7 +10,7 @@ use tfoci::error::{Category, Hint, causes, printable, printable_path};
 use tfoci::lock;
 use tfoci::mirror::Locks;
 use tfoci::outcome::{Failure, Kind, Problem};
-use tfoci::store::Endpoint;
+use tfoci::store::{self, Endpoint};
 use tfoci::{
     address, configuration, credentials, digest, disk, platform, selection, source, trust,
 };
@@ -95,8 +95,7 @@ impl CommandError {
 
     /// A file that cannot be used. `named_by` says what names it: an option, or a line of another file.
     pub(super) fn file(error: disk::Error, named_by: &str) -> Self {
-        let failure = Failure::from(Problem::from(error));
-        Self::from(failure).with(&format!("\n  named by {named_by}"))
+        Self::from(error).with(&format!("\n  named by {named_by}"))
     }
 
     /// A key file that has no usable key.
@@ -248,6 +247,17 @@ macro_rules! from_library {
     )+};
 }
 
+/// Problems of a journey, or before one begins.
+macro_rules! from_problems {
+    ($($error:ty),+) => {$(
+        impl From<$error> for CommandError {
+            fn from(error: $error) -> Self {
+                Failure::from(error).into()
+            }
+        }
+    )+};
+}
+
 from_arguments!(
     address::Error,
     address::pattern::Error,
@@ -262,6 +272,15 @@ from_library!(
     lock::target::Error,
     tfoci::serve::Error,
     trust::Error
+);
+from_problems!(
+    Problem,
+    disk::Error,
+    source::Error,
+    store::Error,
+    store::endpoint::AddressError,
+    store::endpoint::MappingError,
+    tfoci::oci::reference::Error
 );
 
 /// The lines of configurations that ask for a provider.

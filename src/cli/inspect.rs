@@ -15,7 +15,7 @@ use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::hash::PackageHash;
-use tfoci::outcome::{Failure, Problem, Side};
+use tfoci::outcome::{Problem, Side};
 use tfoci::platform::Platforms;
 use tfoci::prove::prove;
 use tfoci::publish::claim;
@@ -171,7 +171,7 @@ fn print_predicate<L>(
         let message = format!("{status} proves no more than the store itself says");
         CommandError::plain(Category::Untrusted, message).advising("name the key with `--key FILE`")
     })?;
-    let rule = trust.rule_for(&stored.provider).map_err(Failure::from)?;
+    let rule = trust.rule_for(&stored.provider)?;
     let predicate = claim.predicate(id, &rule.canonical(), &stored.origin(), trust.now);
     session.printer.result(&format!("{predicate:#}"));
     Ok(())
@@ -184,7 +184,7 @@ async fn attestations(
     (index, has_required): (Digest, bool),
     trust: &TrustOptions,
 ) -> Result<Vec<InspectedAttestation>, CommandError> {
-    let rule = trust.rule_for(&stored.provider).map_err(Failure::from)?;
+    let rule = trust.rule_for(&stored.provider)?;
     let required = &rule.attestations;
     let name = format!("{}@{version}", stored.provider);
     let bundles = stored.repo.attestations(&index).await;

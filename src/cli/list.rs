@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use tfoci::outcome::Failure;
-
 use super::Ending;
 use super::arguments::ReadTrust;
 use super::error::CommandError;
@@ -75,8 +73,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         return Err(CommandError::one_repository(&endpoint));
     }
     let registry = session.registry(&session.http()?);
-    let store = session.open_store(&endpoint, registry);
-    let store = store.map_err(Failure::from)?;
+    let store = session.open_store(&endpoint, registry)?;
     let host = session.default_host();
     let everything = session.everything(&endpoint, &store, host).await?;
     everything.note(&session.printer);

@@ -8,7 +8,6 @@ use zeroize::Zeroizing;
 
 use tfoci::credentials::{Credential, CredentialStore, Credentials, Location};
 use tfoci::error::{Category, printable, printable_path};
-use tfoci::outcome::Failure;
 use tfoci::secret::Secret;
 use tfoci::store::{self, Registry};
 
@@ -158,6 +157,6 @@ fn refusal(error: store::Error, registry: &str) -> CommandError {
             ),
         )
         .advising("some registries take a token in place of a password"),
-        error => Failure::from(error).into(),
+        error => error.into(),
     }
 }

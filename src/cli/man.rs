@@ -7,7 +7,6 @@ use clap::Args;
 use clap_mangen::Man;
 
 use tfoci::disk;
-use tfoci::outcome::Failure;
 
 use super::Ending;
 use super::error::CommandError;
@@ -31,7 +30,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let directory = &arguments.directory;
     let failed = |source| {
         let error = disk::Error::at("write manual pages into", directory, source);
-        CommandError::from(Failure::from(error))
+        CommandError::from(error)
     };
     std::fs::create_dir_all(directory).map_err(failed)?;
     let mut tfoci = super::tfoci().disable_help_subcommand(true);

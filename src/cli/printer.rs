@@ -11,6 +11,7 @@ mod usage;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use console::Style;
@@ -21,7 +22,6 @@ use tfoci::authentication::Authentication;
 use tfoci::disk;
 use tfoci::event::Subject;
 use tfoci::jobs::locked;
-use tfoci::outcome::{Failure, Problem};
 
 use super::arguments::{Color, Format, Globals};
 use super::error::CommandError;
@@ -157,12 +157,7 @@ impl Printer {
         let Some(source) = locked(&self.unwritten).take() else {
             return Ok(());
         };
-        Err(Failure::from(Problem::from(disk::Error::Io {
-            action: "write the result to",
-            path: "stdout".into(),
-            source,
-        }))
-        .into())
+        Err(disk::Error::at("write the result to", Path::new("stdout"), source).into())
     }
 
     /// With `--format json`, prints the result as one document. Documents are plain structures, which can always be written as JSON.

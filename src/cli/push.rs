@@ -11,7 +11,7 @@ use tfoci::disk::staged::Staged;
 use tfoci::error::printable;
 use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
-use tfoci::outcome::{Failure, Problem, Published, Side};
+use tfoci::outcome::{Problem, Published, Side};
 use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
@@ -102,8 +102,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let store = endpoint
         .write(session.registry(&http))
         .map_err(|error| failed(error.into()))?;
-    let to = endpoint.repo_mut(&store, &request.provider);
-    let to = to.map_err(Failure::from)?;
+    let to = endpoint.repo_mut(&store, &request.provider)?;
     let report = &session.report;
     let extent = Extent {
         dry_run: arguments.dry_run,
@@ -138,7 +137,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
 fn write_digest(mut file: Staged, published: &Published) -> Result<(), CommandError> {
     let digest = format!("{}\n", published.digest);
     let written = file.write(digest.as_bytes()).and_then(|()| file.publish());
-    Ok(written.map_err(Failure::from)?)
+    Ok(written?)
 }
 
 fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {

@@ -3,8 +3,6 @@
 use clap::Args;
 use serde_json::json;
 
-use tfoci::outcome::Failure;
-
 use super::Ending;
 use super::error::CommandError;
 use super::json::SCHEMA;
@@ -36,7 +34,7 @@ pub(super) fn run(arguments: Arguments, session: &Session) -> Result<Ending, Com
     let provider = session.provider(&arguments.provider, "resolve")?;
     let endpoint = session.endpoint(&session.store(arguments.from, "--from")?)?;
     check(&endpoint, std::slice::from_ref(&provider))?;
-    let repository = endpoint.repository(&provider).map_err(Failure::from)?;
+    let repository = endpoint.repository(&provider)?;
     session.warn_of_shared(&endpoint);
     let reference = endpoint.name(&repository);
     printer.result(&reference);

@@ -111,8 +111,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let written = Mutex::<Written>::default();
     let on_change = |change| record(change, &written, session);
     let tasks = session.tasks(wanted);
-    let site = Site::open(&request, arguments.delete, &reporter, &on_change).await;
-    let site = site.map_err(Failure::from)?;
+    let site = Site::open(&request, arguments.delete, &reporter, &on_change).await?;
     site.write(tasks).await;
     if let Some(everything) = everything.as_ref().filter(|_| arguments.delete) {
         delete_others(&site, everything, session).await;
@@ -120,7 +119,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let asked = everything.is_none().then_some(&providers);
     let finished = finish(&site, asked, &locked(&written), &arguments, session);
     if let Err(error) = finished {
-        report.failed(Failure::from(error).into());
+        report.failed(error.into());
     }
     Ok(report.finish())
 }

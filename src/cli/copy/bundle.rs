@@ -6,7 +6,6 @@ use clap::Args;
 
 use tfoci::copy::Output;
 use tfoci::error::{Category, printable_path};
-use tfoci::outcome::Failure;
 use tfoci::store::bundle::parts_beside;
 use tfoci::store::{Endpoint, Store};
 
@@ -62,7 +61,7 @@ pub(super) async fn begin(
         split,
         overwrite,
     } = &arguments.bundle;
-    let Some((store, path)) = to.unwritten().map_err(Failure::from)? else {
+    let Some((store, path)) = to.unwritten()? else {
         return match base.is_some() || split.is_some() || *overwrite {
             true => Err(CommandError::usage(
                 "`--base`, `--split` and `--overwrite` are for `--to bundle:FILE`",

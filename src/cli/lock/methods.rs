@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::config::cli::{InstallationMethod, MethodKind};
 use tfoci::error::{Category, printable_path};
+use tfoci::examine::StoredProvider;
 use tfoci::lock::Method;
 use tfoci::lockfile::Client;
-use tfoci::outcome::Failure;
 
 use crate::cli::error::CommandError;
 use crate::cli::session::place::{Places, StoreOrSource};
-use crate::cli::session::{Session, check, stored_provider};
+use crate::cli::session::{Session, check};
 
 /// The installation methods of a run, in the order in which clients use them.
 pub(super) struct Methods<'a> {
@@ -80,8 +80,9 @@ impl<'a> Methods<'a> {
             methods.push(match place {
                 StoreOrSource::Source(source) => Method::Source(source.clone()),
                 StoreOrSource::Store(store) => {
-                    let stored = stored_provider(&store.0, &store.1, provider);
-                    Method::Store(Box::new(stored.map_err(Failure::from)?))
+                    let (endpoint, store) = &**store;
+                    let stored = StoredProvider::of(endpoint, store.clone(), provider)?;
+                    Method::Store(Box::new(stored))
                 }
             });
         }

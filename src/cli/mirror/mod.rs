@@ -256,7 +256,7 @@ fn source(
             FilesystemMirror::open(&directory).map(Source::FilesystemMirror)
         }
     };
-    Ok(source.map_err(Failure::from)?)
+    Ok(source?)
 }
 
 /// Receives the results of a run.

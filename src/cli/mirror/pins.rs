@@ -136,7 +136,7 @@ impl<'a> Pins<'a> {
         };
         let (_lock, mut why) = match lock {
             Ok(lock) => (lock, None),
-            Err(error) => (None, Some(Failure::from(error).into())),
+            Err(error) => (None, Some(error.into())),
         };
         let (is_locked, mut draft) = (why.is_none(), None);
         for (provider, keys) in &mut all {
@@ -197,7 +197,7 @@ impl<'a> Pins<'a> {
                         keep(path, &KeyFile::copy_of(key, 0), seen)?;
                     }
                     let written = disk::staged::replace(path, text.as_bytes());
-                    written.map_err(Failure::from)?;
+                    written?;
                     (Tone::Done, "Pinned")
                 }
             };
@@ -237,13 +237,13 @@ impl Pins<'_> {
 /// may have revoked it.
 fn keep(trust: &Path, copy: &KeyFile, seen: &FirstSeen) -> Result<(), CommandError> {
     let path = trust.with_file_name(&copy.path);
-    if disk::exists(&path).map_err(Failure::from)? {
+    if disk::exists(&path)? {
         let bytes = read(&path, "--pin-new")?;
         return Ok(copy.check(&bytes)?);
     }
     if let Some(certificate) = &seen.key.certificate {
-        disk::create_durable_directory(directory_of(&path)).map_err(Failure::from)?;
-        disk::staged::replace(&path, certificate).map_err(Failure::from)?;
+        disk::create_durable_directory(directory_of(&path))?;
+        disk::staged::replace(&path, certificate)?;
     }
     Ok(())
 }

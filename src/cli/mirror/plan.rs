@@ -6,7 +6,6 @@ use tfoci::address::ProviderAddr;
 use tfoci::config::{MirrorEntry, MirrorFile};
 use tfoci::http::Http;
 use tfoci::mirror::{Locks, Task, VersionFilter};
-use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
 use tfoci::trust::Policy;
 
@@ -81,10 +80,9 @@ fn assigned(
         let endpoint = session.endpoint(&to)?;
         let addresses: Vec<_> = providers.keys().cloned().collect();
         check(&endpoint, &addresses)?;
-        let store = endpoint.write(registry.clone()).map_err(Failure::from)?;
+        let store = endpoint.write(registry.clone())?;
         for (provider, filters) in providers {
-            let destination = endpoint.repo_mut(&store, &provider);
-            let destination = destination.map_err(Failure::from)?;
+            let destination = endpoint.repo_mut(&store, &provider)?;
             let is_same = |task: &&mut Task| task.provider == provider && task.filters == filters;
             match tasks.iter_mut().find(is_same) {
                 Some(task) => task.destinations.push(destination),

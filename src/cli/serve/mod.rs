@@ -20,7 +20,6 @@ use url::Url;
 use tfoci::address::Hostname;
 use tfoci::date::days;
 use tfoci::error::Category;
-use tfoci::outcome::Failure;
 use tfoci::platform::Platform;
 use tfoci::release::LARGEST_BLOB;
 use tfoci::serve::Server;
@@ -209,8 +208,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let store = match arguments.fill {
         true => endpoint.write(registry),
         false => session.open_store(&endpoint, registry),
-    };
-    let store = store.map_err(Failure::from)?;
+    }?;
     let pages = Arc::new(Pages(arguments.page.clone()));
     let server = Server::start(settings, log.clone(), pages).await?;
     let address = server.address().unwrap_or(arguments.listen);

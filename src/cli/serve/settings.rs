@@ -9,7 +9,6 @@ use url::Url;
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::error::printable;
-use tfoci::outcome::Failure;
 use tfoci::platform::Platforms;
 use tfoci::serve::{AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
 use tfoci::source::origin::Origin;
@@ -133,8 +132,7 @@ fn fill(
     let http = session.http_for_strangers()?;
     let named = include.iter().filter_map(|pattern| pattern.segments()[0]);
     for host in named {
-        let base = http.base(host).map_err(source::Error::from);
-        let base = base.map_err(Failure::from)?;
+        let base = http.base(host).map_err(source::Error::from)?;
         http.trust(&base);
     }
     let mut access = session.origin_access(http)?;
@@ -170,7 +168,7 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
         Err(MappingError::OneRepository { .. } | MappingError::NoType { .. }) => {
             return Err(one_repository());
         }
-        first => first.map_err(Failure::from)?,
+        first => first?,
     };
     let is_same =
         |sample| repository(sample).is_ok_and(|other| other.is_ok_and(|other| other == first));

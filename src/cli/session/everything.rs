@@ -2,10 +2,11 @@
 
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::{Category, printable, printable_path};
-use tfoci::outcome::{Failure, Problem, Side};
+use tfoci::examine::StoredProvider;
+use tfoci::outcome::{Failure, Side};
 use tfoci::store::{self, Endpoint, Providers, Store};
 
-use super::{Session, stored_provider};
+use super::Session;
 use crate::cli::error::CommandError;
 use crate::cli::printer::{Printer, Tone};
 
@@ -30,7 +31,8 @@ impl Everything {
         {
             return true;
         }
-        let Ok(stored) = stored_provider(&self.endpoint, &self.store, provider) else {
+        let stored = StoredProvider::of(&self.endpoint, self.store.clone(), provider);
+        let Ok(stored) = stored else {
             return false;
         };
         let tags = stored.repo.tags().await;
@@ -42,7 +44,7 @@ impl Everything {
         let path = self.listed.unfinished.first().cloned();
         let incomplete = path.map(|path| store::Error::Incomplete { path });
         let incomplete = incomplete.or_else(|| self.store.incomplete())?;
-        Some(Failure::from(Problem::from(incomplete)).into())
+        Some(incomplete.into())
     }
 
     /// Prints which repositories are left out, and which host was assumed.

@@ -27,7 +27,6 @@ use tfoci::examine::StoredProvider;
 use tfoci::http::{self, Http};
 use tfoci::jobs::Jobs;
 use tfoci::lockfile::Client;
-use tfoci::outcome::{Failure, Problem};
 use tfoci::selection::{self, Exclusion, Selection};
 use tfoci::shown::Shown;
 use tfoci::source;
@@ -285,8 +284,7 @@ impl Session {
             ))
             .advising("`tfoci mirror ADDR --to STORE` copies from it into a store"));
         }
-        let endpoint =
-            Endpoint::parse(text, self.globals.exact_repository).map_err(Failure::from)?;
+        let endpoint = Endpoint::parse(text, self.globals.exact_repository)?;
         // Layouts need no credentials.
         if endpoint.template().is_some() {
             self.check_named()?;
@@ -325,9 +323,8 @@ impl Session {
         let registry = self.registry(&self.http()?);
         let endpoint = self.endpoint(text)?;
         check(&endpoint, std::slice::from_ref(provider))?;
-        let store = self.open_store(&endpoint, registry);
-        let store = store.map_err(Failure::from)?;
-        Ok(stored_provider(&endpoint, &store, provider).map_err(Failure::from)?)
+        let store = self.open_store(&endpoint, registry)?;
+        Ok(StoredProvider::of(&endpoint, store, provider)?)
     }
 
     /// Warns if no entry of the trust file matches some of these providers: a `match` may contain a typing mistake.
@@ -358,15 +355,7 @@ pub(super) fn unmatched_line<'a>(
 
 /// Checks that a store address resolves to a different repository for each of these providers.
 pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(), CommandError> {
-    Ok(endpoint.check(providers).map_err(Failure::from)?)
-}
-
-pub(super) fn stored_provider(
-    endpoint: &Endpoint,
-    store: &Store,
-    provider: &ProviderAddr,
-) -> Result<StoredProvider, Problem> {
-    Ok(StoredProvider::of(endpoint, store.clone(), provider)?)
+    Ok(endpoint.check(providers)?)
 }
 
 /// Reads a file. `named_by` says what names it: an option, or a line of another file.

@@ -7,7 +7,6 @@ use tfoci::address::Hostname;
 use tfoci::error::printable_path;
 use tfoci::http::Http;
 use tfoci::lockfile::Client;
-use tfoci::outcome::{Failure, Problem};
 use tfoci::source::filesystem_mirror::FilesystemMirror;
 use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
@@ -78,7 +77,7 @@ impl Session {
         ];
         for host in hosts.into_iter().filter(|host| !known.contains(host)) {
             let distrusted = http.distrust(host.as_ascii());
-            distrusted.map_err(|error| Failure::from(Problem::from(source::Error::from(error))))?;
+            distrusted.map_err(source::Error::from)?;
         }
         Ok(())
     }
@@ -114,8 +113,7 @@ impl<'a> Places<'a> {
     }
 
     pub(in crate::cli) fn network_mirror(&self, url: &str) -> Result<StoreOrSource, CommandError> {
-        let mirror = NetworkMirror::new(self.access.clone(), url);
-        let mirror = mirror.map_err(Failure::from)?;
+        let mirror = NetworkMirror::new(self.access.clone(), url)?;
         Ok(StoreOrSource::Source(Source::NetworkMirror(mirror)))
     }
 
@@ -123,15 +121,13 @@ impl<'a> Places<'a> {
         &self,
         directory: &Path,
     ) -> Result<StoreOrSource, CommandError> {
-        let mirror = FilesystemMirror::open(directory);
-        let mirror = mirror.map_err(Failure::from)?;
+        let mirror = FilesystemMirror::open(directory)?;
         Ok(StoreOrSource::Source(Source::FilesystemMirror(mirror)))
     }
 
     pub(in crate::cli) fn store(&self, text: &str) -> Result<StoreOrSource, CommandError> {
         let endpoint = self.session.endpoint(text)?;
-        let store = self.session.open_store(&endpoint, self.registry.clone());
-        let store = store.map_err(Failure::from)?;
+        let store = self.session.open_store(&endpoint, self.registry.clone())?;
         Ok(StoreOrSource::Store(Box::new((endpoint, store))))
     }
 }

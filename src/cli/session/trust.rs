@@ -9,7 +9,6 @@ use tfoci::config::MirrorFile;
 use tfoci::disk;
 use tfoci::error::printable_path;
 use tfoci::examine::TrustOptions;
-use tfoci::outcome::Failure;
 use tfoci::release::KeyRing;
 use tfoci::trust::{self, KeyFile, Policy, TrustFile};
 
@@ -158,7 +157,7 @@ pub(in crate::cli) fn read_key(
     mut read: impl FnMut(&Path, &str) -> Result<Vec<u8>, CommandError>,
 ) -> Result<Option<Vec<u8>>, CommandError> {
     let path = trust.with_file_name(&key.path);
-    if key.copy_of.is_some() && !disk::exists(&path).map_err(Failure::from)? {
+    if key.copy_of.is_some() && !disk::exists(&path)? {
         return Ok(None);
     }
     let bytes = read(&path, &named_by(trust, key))?;

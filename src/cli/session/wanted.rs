@@ -18,7 +18,7 @@ use tfoci::store::{Endpoint, Registry, Repo, Store};
 use tfoci::version::Version;
 
 use super::everything::Everything;
-use super::{Session, check, stored_provider};
+use super::{Session, check};
 use crate::cli::error::CommandError;
 
 /// What arguments select.
@@ -128,14 +128,14 @@ impl Session {
             versions.push(match (argument, &store) {
                 (Argument::Reference(reference), _) => self.referred(reference, registry).await?,
                 (Argument::Address(selection), Some((endpoint, store))) => {
-                    let from = stored_provider(endpoint, store, &selection.provider);
+                    let provider = &selection.provider;
+                    let from = StoredProvider::of(endpoint, store.clone(), provider);
                     let from = from.map(|from| StoredProvider {
                         is_listed: are_listed,
                         ..from
                     });
-                    let subject = Subject::provider(&selection.provider);
-                    let at = Side::From(endpoint.whole());
-                    let from = from.map_err(|problem| problem.of(subject, at));
+                    let (subject, at) = (Subject::provider(provider), Side::From(endpoint.whole()));
+                    let from = from.map_err(|error| Problem::from(error).of(subject, at));
                     WantedVersions { selection, from }
                 }
                 (Argument::Address(_), None) => continue,
@@ -171,8 +171,7 @@ impl Session {
         match (from, is_needed) {
             (Some(text), true) => {
                 let endpoint = self.endpoint(text)?;
-                let store = self.open_store(&endpoint, registry.clone());
-                let store = store.map_err(Failure::from)?;
+                let store = self.open_store(&endpoint, registry.clone())?;
                 Ok(Some((endpoint, store)))
             }
             (Some(_), false) => Err(two_stores()),
@@ -232,15 +231,15 @@ impl Reference {
             .filter(|_| self.repository.starts_with("bundle:"));
         let split = slash.and_then(|(at, _)| self.repository.split_at_checked(at));
         let (address, directory) = split.unwrap_or((&self.repository, ""));
-        let endpoint = Endpoint::parse(address, split.is_none()).map_err(Failure::from)?;
-        let store = endpoint.read(registry.clone()).map_err(Failure::from)?;
+        let endpoint = Endpoint::parse(address, split.is_none())?;
+        let store = endpoint.read(registry.clone())?;
         let name = match &store {
             Store::Registry(_) => Repository::in_registry(&self.repository).ok(),
             Store::Layout(_) => Some(Repository::root()),
             Store::Bundle(_) => Repository::of_directory(directory.trim_start_matches('/')),
         };
         let name = name.ok_or_else(|| no_reference(&self.text))?;
-        let tag = Tag::of_version(&self.version).map_err(Failure::from)?;
+        let tag = Tag::of_version(&self.version)?;
         let repo = Repo::new(store, name).pinned(tag.clone(), self.digest);
         Ok((repo, tag))
     }
