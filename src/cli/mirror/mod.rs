@@ -269,12 +269,12 @@ struct Results<'a> {
 impl Results<'_> {
     /// Reports a version, and pins its key.
     fn add(&self, result: Result<Published, Failure>) {
-        if let Some(pins) = &self.pins {
-            pins.record(&result);
-        }
         let report = &self.session.report;
         match result {
-            Ok(published) => report.published(published),
+            Ok(published) => {
+                self.pins.iter().for_each(|pins| pins.record(&published));
+                report.published(published);
+            }
             Err(failure) => match (&*failure.problem, &failure.subject) {
                 (Problem::Held { until }, Some(subject)) => {
                     report.add(Row::held(subject.clone(), *until));

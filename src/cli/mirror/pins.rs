@@ -16,7 +16,7 @@ use tfoci::event::Reporter;
 use tfoci::fingerprint::Fingerprint;
 use tfoci::jobs::locked;
 use tfoci::mirror::Task;
-use tfoci::outcome::{Failure, Published};
+use tfoci::outcome::Published;
 use tfoci::trust::pins::{FirstSeen, NewKeys, pin};
 use tfoci::trust::rule::Unsigned;
 use tfoci::trust::{self, KeyFile};
@@ -54,7 +54,8 @@ pub(super) struct Pins<'a> {
 struct Keys {
     /// Whether the provider requires a signature and has no pinned key.
     is_keyless: bool,
-    has_failed: bool,
+    /// Whether a version was present, so that its key was not read.
+    has_unread: bool,
     seen: NewKeys,
     /// Those of `seen` that are in the trust file.
     saved: BTreeSet<Fingerprint>,
@@ -90,19 +91,12 @@ impl<'a> Pins<'a> {
     }
 
     /// Pins the key of a version immediately: the run may be interrupted, and the next run does not verify this version again.
-    pub(super) fn record(&self, result: &Result<Published, Failure>) {
+    pub(super) fn record(&self, published: &Published) {
         let mut all = locked(&self.keys);
-        let published = match result {
-            Ok(published) => published,
-            Err(Failure { subject, .. }) => {
-                let keys = subject.as_ref().and_then(|one| all.get_mut(&one.provider));
-                keys.into_iter().for_each(|keys| keys.has_failed = true);
-                return;
-            }
-        };
         let provider = &published.provider;
         let keys = all.entry(provider.clone()).or_default();
         let Some(authentication) = &published.authentication else {
+            keys.has_unread = true;
             return;
         };
         if let (Some(Anchor::Origin | Anchor::Lock), Some(key)) =
@@ -118,7 +112,7 @@ impl<'a> Pins<'a> {
             }
             // If this fails, or another process holds the lock, `finish` tries again and reports the error.
             if let Ok(Some(_lock)) = Lock::of_directory_now(directory_of(&self.path)) {
-                let _later = self.write(provider, keys, &mut None);
+                let _later = self.write(provider, keys);
             }
         }
     }
@@ -126,30 +120,8 @@ impl<'a> Pins<'a> {
     /// Writes the remaining keys; in a dry run, prints all of them. Warns about providers without a key. Fails if a key could not be written.
     pub(super) async fn finish(self, reporter: &dyn Reporter) -> Result<(), CommandError> {
         let mut all = std::mem::take(&mut *locked(&self.keys));
-        let mut unwritten = Vec::new();
-        let has_seen = all.values().any(|keys| !keys.seen.is_empty());
-        let directory = directory_of(&self.path);
-        // If the directory was removed, the error of writing the file says more than the error of locking.
-        let lock = match has_seen && !self.dry_run && directory.exists() {
-            true => Lock::of_directory(directory, reporter).await.map(Some),
-            false => Ok(None),
-        };
-        let (_lock, mut why) = match lock {
-            Ok(lock) => (lock, None),
-            Err(error) => (None, Some(error.into())),
-        };
-        let (is_locked, mut draft) = (why.is_none(), None);
-        for (provider, keys) in &mut all {
-            if is_locked {
-                let written = self.write(provider, keys, &mut draft);
-                why = written.err().or(why);
-            }
-            if !keys.are_saved() {
-                let keys: Vec<String> = keys.seen.keys().map(Fingerprint::to_string).collect();
-                unwritten.push(format!("{provider} {}", keys.join(", ")));
-            }
-        }
-        let is_unseen = |keys: &Keys| keys.is_keyless && keys.seen.is_empty() && !keys.has_failed;
+        let written = self.write_all(&mut all, reporter).await;
+        let is_unseen = |keys: &Keys| keys.is_keyless && keys.seen.is_empty() && keys.has_unread;
         let unseen = all.iter().filter(|(_, keys)| is_unseen(keys));
         let unseen: Vec<String> = unseen.map(|(provider, _)| provider.to_string()).collect();
         if !unseen.is_empty() {
@@ -159,19 +131,38 @@ impl<'a> Pins<'a> {
             );
             self.session.printer.warning(&line);
         }
-        why.map_or(Ok(()), |source| {
-            Err(CommandError::not_pinned(&self.path, &unwritten, source))
+        written.map_err(|source| {
+            let unsaved = all.iter().filter(|(_, keys)| !keys.are_saved());
+            let unsaved = unsaved.map(|(provider, keys)| {
+                let keys: Vec<String> = keys.seen.keys().map(Fingerprint::to_string).collect();
+                format!("{provider} {}", keys.join(", "))
+            });
+            CommandError::not_pinned(&self.path, &unsaved.collect::<Vec<_>>(), source)
         })
     }
 
-    /// Adds the keys of a provider to the trust file. Reads the file again under the lock, so that concurrent runs do not overwrite
-    /// each other's keys. In a dry run, `draft` receives the text instead of the file.
-    fn write(
+    /// Writes the remaining keys of all providers. Returns the last error.
+    async fn write_all(
         &self,
-        provider: &ProviderAddr,
-        keys: &mut Keys,
-        draft: &mut Option<String>,
+        all: &mut BTreeMap<ProviderAddr, Keys>,
+        reporter: &dyn Reporter,
     ) -> Result<(), CommandError> {
+        let is_needed = !self.dry_run && all.values().any(|keys| !keys.are_saved());
+        let _lock = match is_needed {
+            true => Some(Lock::of_directory(directory_of(&self.path), reporter).await?),
+            false => None,
+        };
+        // One that cannot be written does not stop the others.
+        let mut written = Ok(());
+        for (provider, keys) in all {
+            written = self.write(provider, keys).and(written);
+        }
+        written
+    }
+
+    /// Adds the keys of a provider to the trust file, or in a dry run, prints them. Reads the file again under the lock, so that concurrent runs
+    /// do not overwrite each other's keys.
+    fn write(&self, provider: &ProviderAddr, keys: &mut Keys) -> Result<(), CommandError> {
         if keys.are_saved() {
             return Ok(());
         }
@@ -179,25 +170,21 @@ impl<'a> Pins<'a> {
         let Session {
             printer, report, ..
         } = self.session;
-        let text = match draft {
-            Some(text) => text.clone(),
-            None => current(path, self.named_by)?,
-        };
         // The text was parsed before, so only another one in its place can be malformed now.
-        let pinned = pin(&text, provider, &keys.saved, &keys.seen);
-        let pinned = pinned.map_err(trust::Error::without_text)?;
-        if let Some(text) = pinned {
+        let pinned = pin(
+            &current(path, self.named_by)?,
+            provider,
+            &keys.saved,
+            &keys.seen,
+        );
+        if let Some(text) = pinned.map_err(trust::Error::without_text)? {
             let (tone, verb) = match self.dry_run {
-                true => {
-                    *draft = Some(text);
-                    (Tone::Plain, "Would pin")
-                }
+                true => (Tone::Plain, "Would pin"),
                 false => {
                     for (key, seen) in &keys.seen {
                         keep(path, &KeyFile::copy_of(key, 0), seen)?;
                     }
-                    let written = disk::staged::replace(path, text.as_bytes());
-                    written?;
+                    disk::staged::replace(path, text.as_bytes())?;
                     (Tone::Done, "Pinned")
                 }
             };
@@ -212,9 +199,7 @@ impl<'a> Pins<'a> {
         keys.saved = keys.seen.keys().cloned().collect();
         Ok(())
     }
-}
 
-impl Pins<'_> {
     /// The document of a key that is pinned, or would be.
     fn pin(&self, provider: &ProviderAddr, seen: &FirstSeen) -> Value {
         let status = match self.dry_run {
