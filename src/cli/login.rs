@@ -53,7 +53,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let was_asked = Registry::new(http, Credentials::none())
         .check(registry, &typed)
         .await
-        .map_err(|error| refusal(error, registry))?;
+        .map_err(refusal)?;
     let location = store.store(&username, &password).await?;
     if was_asked {
         printer.line(Tone::Done, "Login", "succeeded");
@@ -147,16 +147,12 @@ fn from_stdin() -> Result<Secret, CommandError> {
 }
 
 /// The error of a registry that refused the credentials or could not be asked.
-fn refusal(error: store::Error, registry: &str) -> CommandError {
-    match error {
-        store::Error::Unauthorized { status, .. } => CommandError::plain(
-            Category::Unauthorized,
-            format!(
-                "the registry refused the username and password that you gave\n  registry {}\n  answered {status}",
-                printable(registry)
-            ),
-        )
-        .advising("some registries take a token in place of a password"),
-        error => error.into(),
+fn refusal(error: store::Error) -> CommandError {
+    let error = CommandError::from(error);
+    match error.category() {
+        Category::Unauthorized => {
+            error.advising("some registries take a token in place of a password")
+        }
+        _ => error,
     }
 }
