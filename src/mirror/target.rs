@@ -16,6 +16,7 @@ use crate::publish::{
 use crate::release::Release;
 use crate::source::Source;
 use crate::store::{self, Artifact, RepoMut, StoredPackage};
+use crate::trust::rule::Unsigned;
 use crate::trust::{self, Verified};
 use crate::version::Version;
 
@@ -176,7 +177,7 @@ impl<'a> Target<'a> {
 
     /// Whether a version has to be verified again to be attested. One that may be unsigned is not: that would be asked every time.
     async fn lacks_attestation(&self, version: &Version, stored: &Stored) -> Result<bool, Problem> {
-        let may_be = self.can_prove && !self.task.rule.allows_unsigned();
+        let may_be = self.can_prove && self.task.rule.for_unsigned() == Unsigned::Refuse;
         let Some(attesting) = self.attesting.as_ref().filter(|_| may_be) else {
             return Ok(false);
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::openpgp;
-use super::rule::{Rule, Unsigned};
+use super::rule::Rule;
 use crate::authentication::Anchor;
 use crate::digest::Digest;
 use crate::release::KeyRing;
@@ -25,15 +25,11 @@ impl Rule {
             let key = required.key().map(|key| key.id()).unwrap_or_default();
             json!({"id": required.id, "key": key})
         });
-        let unsigned = match self.allows_unsigned() {
-            true => Unsigned::Allow,
-            false => Unsigned::Refuse,
-        };
         json!({
             "attestation": attestation,
             "expired": self.expired,
             "keys": keys,
-            "unsigned": unsigned,
+            "unsigned": self.for_unsigned(),
             "weak": self.weak,
         })
     }

@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use toml_edit::Datetime;
 
 use crate::address::{ProviderAddr, ProviderPattern, pattern};
@@ -28,18 +28,28 @@ use crate::version::Version;
 use super::Error;
 
 /// A `[[deny]]` of a trust file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Denial {
     /// The line of its `match`, from 1.
     pub line: usize,
     /// Its field `match`.
+    #[serde(rename = "match", serialize_with = "as_text")]
     pub pattern: ProviderPattern,
     /// Its field `versions`; without one, all versions.
+    #[serde(
+        skip_serializing_if = "VersionConstraints::is_any",
+        serialize_with = "as_text"
+    )]
     pub versions: VersionConstraints,
     /// Its field `reason`.
     pub reason: String,
     /// Its field `until`: the last day on which it counts, such as `2027-01-31`, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+}
+
+fn as_text<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
 }
 
 /// The entries of a block list. Clones share them.

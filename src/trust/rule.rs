@@ -40,9 +40,12 @@ impl Rule {
         !self.pins.is_empty() || self.keys.iter().any(|ring| ring.anchor == Anchor::Pinned)
     }
 
-    /// Whether releases without a usable key or signature are accepted, since no key is pinned.
-    pub fn allows_unsigned(&self) -> bool {
-        self.unsigned == Unsigned::Allow && !self.pinned()
+    /// What to do if there is no usable key or signature. If keys are pinned, such a release is refused, whatever the field says.
+    pub fn for_unsigned(&self) -> Unsigned {
+        match self.pinned() {
+            true => Unsigned::Refuse,
+            false => self.unsigned,
+        }
     }
 }
 

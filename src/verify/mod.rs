@@ -40,6 +40,7 @@ use crate::platform::Platform;
 use crate::release::Release;
 use crate::source::{AvailableVersions, Source};
 use crate::store::{self, Artifact, CONCURRENT_READS, StoreBlob, StoredPackage};
+use crate::trust::rule::Unsigned;
 use crate::trust::{Rule, Verified};
 use crate::version::Version;
 pub(crate) use faults::code_of;
@@ -476,7 +477,7 @@ fn newest(code: Code) -> Code {
 fn noted(release: &Verified<Release<StoreBlob>>, rule: Option<&Rule>) -> Vec<Finding> {
     let authentication = release.authentication();
     let has = |note| authentication.notes.contains(&note);
-    let is_allowed = rule.is_some_and(Rule::allows_unsigned);
+    let is_allowed = rule.is_some_and(|rule| rule.for_unsigned() == Unsigned::Allow);
     let mut findings = Vec::new();
     if has(Note::NoEvidence) {
         let message = "tfoci wrote this version, and its evidence is missing";

@@ -19,11 +19,11 @@ use tfoci::prove::describe;
 use tfoci::release::KeyRing;
 use tfoci::source::Source;
 use tfoci::source::origin::Origin;
-use tfoci::trust::{self, Doubt, KeyFile, TrustEntry, TrustFile};
+use tfoci::trust::{self, Denial, Doubt, KeyFile, TrustEntry, TrustFile};
 use tfoci::verify::expiry;
 
-use super::deny::Denied;
 use super::keys::{self, Key, Rules};
+use super::print_denial;
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, named_by};
 use crate::cli::json;
@@ -105,9 +105,8 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
         errors.extend(failures);
     }
     warnings.sort_by_key(|warning| warning.line);
-    let denied: Vec<Denied> = file.denied.iter().map(Denied::from).collect();
     let shown = printable_path(path);
-    print(&entries, &file, &denied, printer);
+    print(&entries, &file.denied, printer);
     for Doubt { line, message } in &warnings {
         printer.warning(&format!("{shown}, line {line}: {message}"));
     }
@@ -122,7 +121,7 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
         "schema": json::SCHEMA,
         "file": shown,
         "entries": entries,
-        "denied": denied,
+        "denied": file.denied,
         "warnings": warnings,
         "errors": errors.iter().map(json::Error::from).collect::<Vec<_>>(),
     }));
@@ -130,8 +129,8 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
 }
 
 /// Prints the entries of a trust file, and what it denies.
-fn print(entries: &[Entry], file: &TrustFile, denied: &[Denied], printer: &Printer) {
-    for (place, (entry, parsed)) in entries.iter().zip(&file.entries).enumerate() {
+fn print(entries: &[Entry], denied: &[Denial], printer: &Printer) {
+    for (place, entry) in entries.iter().enumerate() {
         if place > 0 {
             printer.result("");
         }
@@ -140,14 +139,13 @@ fn print(entries: &[Entry], file: &TrustFile, denied: &[Denied], printer: &Print
             entry.pattern, entry.line
         ));
         entry.keys.iter().for_each(|key| key.print(printer));
-        keys::print_unsigned(parsed.has_keys(), &parsed.rule, "", printer);
-        keys::print_doubtful(&parsed.rule, printer);
+        entry.rules.print(printer);
     }
     for (place, one) in denied.iter().enumerate() {
         if place > 0 || !entries.is_empty() {
             printer.result("");
         }
-        one.print(printer);
+        print_denial(one, printer);
     }
 }
 

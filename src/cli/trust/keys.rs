@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::SystemTime;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use tfoci::error::printable;
 use tfoci::fingerprint::Fingerprint;
@@ -53,7 +54,7 @@ pub(super) struct KeyOfFile {
 }
 
 /// The rules of an entry, besides its keys.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Serialize, PartialEq, Eq)]
 pub(super) struct Rules {
     pub(super) unsigned: Unsigned,
     pub(super) expired: Expired,
@@ -63,13 +64,18 @@ pub(super) struct Rules {
 impl Rules {
     pub(super) fn of(rule: &Rule) -> Self {
         Self {
-            // If keys are pinned, an unsigned release is refused, whatever `unsigned` says.
-            unsigned: match rule.allows_unsigned() {
-                true => Unsigned::Allow,
-                false => Unsigned::Refuse,
-            },
+            unsigned: rule.for_unsigned(),
             expired: rule.expired,
             weak: rule.weak,
+        }
+    }
+
+    /// Prints the rules in the words of the trust file.
+    pub(super) fn print(&self, printer: &Printer) {
+        let words = json!(self);
+        for name in ["unsigned", "expired", "weak"] {
+            let word = words.get(name).and_then(Value::as_str).unwrap_or_default();
+            printer.result(&format!("{name:9} {word}"));
         }
     }
 }
@@ -170,34 +176,4 @@ impl Key {
             printer.result(&format!("          # {comment}"));
         }
     }
-}
-
-/// Prints what happens to a release without a signature. `by` names the commands, if others treat it differently.
-pub(super) fn print_unsigned(is_pinned: bool, rule: &Rule, by: &str, printer: &Printer) {
-    let text = match (is_pinned, rule.unsigned) {
-        (true, _) => "refused: a release needs a signature by a pinned key".to_owned(),
-        (false, Unsigned::Refuse) => {
-            format!("refused{by}: a release needs a signature, by any key")
-        }
-        (false, Unsigned::Allow) => format!(
-            "accepted{by}: a release without a signature is shown as `checksum` or `unverified`"
-        ),
-    };
-    printer.result(&format!("unsigned  {text}"));
-}
-
-/// Prints what happens to signatures by expired keys and over weak digests.
-pub(super) fn print_doubtful(rule: &Rule, printer: &Printer) {
-    let then = |is_accepted| match is_accepted {
-        true => "accepted, with a note",
-        false => "refused",
-    };
-    let (expired, weak) = (
-        then(rule.expired == Expired::Warn),
-        then(rule.weak == Weak::Warn),
-    );
-    printer.result(&format!(
-        "expired   a signature by an expired key is {expired}"
-    ));
-    printer.result(&format!("weak      a signature with SHA-1 is {weak}"));
 }

@@ -5,14 +5,17 @@
 //! mirror --pin-new` adds keys.
 
 mod check;
-mod deny;
 mod keys;
 mod show;
 
 use clap::{Args, Subcommand};
 
+use tfoci::error::printable;
+use tfoci::trust::Denial;
+
 use super::Ending;
 use super::error::CommandError;
+use super::printer::Printer;
 use super::session::Session;
 
 /// Check a trust file, or show what applies to a provider
@@ -35,4 +38,18 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
         Command::Check(arguments) => check::run(arguments, session).await,
         Command::Show(arguments) => show::run(arguments, session),
     }
+}
+
+/// Prints an entry of the block list.
+fn print_denial(denial: &Denial, printer: &Printer) {
+    let (pattern, line) = (&denial.pattern, denial.line);
+    printer.result(&format!("deny      {pattern}   line {line}"));
+    let versions = match denial.versions.is_any() {
+        true => "all".to_owned(),
+        false => denial.versions.to_string(),
+    };
+    let until = denial.until.iter();
+    let until: String = until.map(|until| format!(", until {until}")).collect();
+    printer.result(&format!("versions  {versions}{until}"));
+    printer.result(&format!("reason    {}", printable(&denial.reason)));
 }

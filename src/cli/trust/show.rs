@@ -7,10 +7,10 @@ use serde_json::json;
 
 use tfoci::authentication::Anchor;
 use tfoci::error::printable_path;
-use tfoci::trust::Rule;
+use tfoci::trust::{Denial, Rule};
 
-use super::deny::Denied;
 use super::keys::{self, Rules};
+use super::print_denial;
 use crate::cli::Ending;
 use crate::cli::arguments::Trust;
 use crate::cli::error::CommandError;
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let keys = keys::pinned(&writing.pins, &files, are_pinned, &comments, now);
     let attested = reading.attestations.first();
     let attested = attested.and_then(|one| Some(one.key().ok()?.id()));
-    let denied: Vec<Denied> = policy.denied.of(&provider).map(Denied::from).collect();
+    let denied: Vec<&Denial> = policy.denied.of(&provider).collect();
     let warnings = files.iter().filter_map(|one| one.warning(now));
     let warnings: Vec<String> = warnings.collect();
 
@@ -67,18 +67,16 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     printer.result(&format!("provider  {provider}"));
     printer.result(&format!("entry     {applied}"));
     keys.iter().for_each(|key| key.print(printer));
-    let is_pinned = writing.pinned();
-    if is_pinned || writing.unsigned == reading.unsigned {
-        keys::print_unsigned(is_pinned, &writing, "", printer);
-    } else {
-        keys::print_unsigned(false, &writing, " by push and mirror", printer);
-        keys::print_unsigned(false, &reading, " by other commands", printer);
+    let (is_pinned, writing, reading) =
+        (writing.pinned(), Rules::of(&writing), Rules::of(&reading));
+    writing.print(printer);
+    if writing != reading {
+        printer.result("reading   unsigned releases are accepted, and shown as what they are");
     }
-    keys::print_doubtful(&writing, printer);
     if let Some(key) = &attested {
         printer.result(&format!("attested  by the key {key}, in every store"));
     }
-    denied.iter().for_each(|one| one.print(printer));
+    denied.iter().for_each(|one| print_denial(one, printer));
     for warning in &warnings {
         printer.warning(warning);
     }
@@ -91,8 +89,8 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         "entry": entry,
         "pinned": is_pinned,
         "keys": keys,
-        "writing": Rules::of(&writing),
-        "reading": Rules::of(&reading),
+        "writing": writing,
+        "reading": reading,
         "attestation_key": attested,
         "denied": denied,
         "warnings": warnings,
