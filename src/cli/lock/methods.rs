@@ -1,7 +1,7 @@
 //! The stores and sources in which providers are looked up: the one that `--from` names, or the methods of the client's CLI configuration.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::config::cli::{InstallationMethod, MethodKind};
@@ -9,6 +9,7 @@ use tfoci::error::{Category, printable_path};
 use tfoci::examine::StoredProvider;
 use tfoci::lock::Method;
 use tfoci::lockfile::Client;
+use tfoci::source::SourceAddr;
 
 use crate::cli::error::CommandError;
 use crate::cli::session::place::{Places, StoreOrSource};
@@ -118,9 +119,11 @@ fn place(
         MethodKind::OciMirror {
             repository_template,
         } if client != Some(Client::Terraform) => places.store(repository_template)?,
-        MethodKind::NetworkMirror { url: Some(url) } => places.network_mirror(url)?,
+        MethodKind::NetworkMirror { url: Some(url) } => {
+            places.mirror(&SourceAddr::NetworkMirror(url.clone()))?
+        }
         MethodKind::FilesystemMirror { path: Some(path) } => {
-            places.filesystem_mirror(Path::new(path))?
+            places.mirror(&SourceAddr::FilesystemMirror(path.into()))?
         }
         _ => return Ok(None),
     }))

@@ -19,8 +19,6 @@ use tfoci::http::Http;
 use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
 use tfoci::outcome::{Failure, Problem, Published, Side};
 use tfoci::platform::Platform;
-use tfoci::source::filesystem_mirror::FilesystemMirror;
-use tfoci::source::network_mirror::NetworkMirror;
 use tfoci::source::origin::Origin;
 use tfoci::source::{Source, SourceAddr};
 use tfoci::trust::Policy;
@@ -31,9 +29,8 @@ use super::Ending;
 use super::arguments::ORIGIN;
 use super::arguments::{Attest, Trust};
 use super::error::CommandError;
-use super::number;
 use super::report::{Destination, Extent, MIRROR, Row};
-use super::session::{Session, TrustPath, requested};
+use super::session::{Session, TrustPath, place, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,7 +73,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OS_ARCH", help_heading = "Selection")]
     platform: Vec<Platform>,
     /// At most this many versions of each provider, newest first
-    #[arg(long, value_name = "N", value_parser = number::versions, help_heading = "Selection")]
+    #[arg(long, value_name = "N", help_heading = "Selection")]
     newest: Option<NonZeroUsize>,
     /// Hold back versions younger than this, such as 7d
     ///
@@ -246,17 +243,11 @@ fn source(
         let error = CommandError::usage("a minimum age needs the dates that only origins give");
         return Err(error.advising("leave out `--from`, or use `--min-age 0d`"));
     }
-    let access = || session.origin_access(http.clone());
-    let source = match from {
-        None => Ok(Source::Origin(Origin::new(access()?))),
-        Some(SourceAddr::NetworkMirror(url)) => {
-            NetworkMirror::new(access()?, &url).map(Source::NetworkMirror)
-        }
-        Some(SourceAddr::FilesystemMirror(directory)) => {
-            FilesystemMirror::open(&directory).map(Source::FilesystemMirror)
-        }
-    };
-    Ok(source?)
+    let access = session.origin_access(http.clone())?;
+    match from {
+        None => Ok(Source::Origin(Origin::new(access))),
+        Some(addr) => place::mirror(&addr, access),
+    }
 }
 
 /// Receives the results of a run.

@@ -1,7 +1,7 @@
 //! All that a store has, for commands that were given no addresses.
 
 use tfoci::address::{Hostname, ProviderAddr};
-use tfoci::error::{Category, printable, printable_path};
+use tfoci::error::{Category, FEW, listed, printable, printable_path};
 use tfoci::examine::StoredProvider;
 use tfoci::outcome::{Failure, Side};
 use tfoci::store::{self, Endpoint, Providers, Store};
@@ -75,15 +75,13 @@ impl Everything {
 
     /// A warning of incomplete layouts; `None` if there are none.
     pub(in crate::cli) fn incomplete(&self) -> Option<String> {
-        let (first, more) = self.listed.unfinished.split_first()?;
-        let first = printable_path(first);
-        let layouts = match more.len() {
-            0 => format!("the layout {first} is incomplete and left out"),
-            more => format!("the layout {first} and {more} more are incomplete and left out"),
-        };
-        Some(format!(
-            "{layouts}: perhaps written just now, not copied to the end, or on a disk that is not mounted. If its versions are gone for good, delete the directory"
-        ))
+        let paths = self.listed.unfinished.iter();
+        let paths: Vec<String> = paths.map(|path| printable_path(path)).collect();
+        let text = format!(
+            "incomplete layouts are left out: {}. They may be written just now, not copied to the end, or on a disk that is not mounted. If its versions are gone for good, delete the directory",
+            listed(&paths, FEW)
+        );
+        (!paths.is_empty()).then_some(text)
     }
 }
 
@@ -103,10 +101,7 @@ impl Session {
         let listed = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;
         // An empty store is usually a wrong directory. A job that copies nothing must fail, so that the mistake is seen.
         if listed.providers.is_empty() {
-            return Err(match endpoint.template() {
-                Some(_) => no_repository_matches(endpoint, &listed),
-                None => empty_store(endpoint),
-            });
+            return Err(empty(endpoint, &listed));
         }
         let is_assumed = listed.is_host_assumed && *host == Hostname::default_origin();
         Ok(Everything {
@@ -118,21 +113,15 @@ impl Session {
     }
 }
 
-fn empty_store(endpoint: &Endpoint) -> CommandError {
+/// The error of a store without any provider.
+fn empty(endpoint: &Endpoint, listed: &Providers) -> CommandError {
     let store = printable(&endpoint.to_string());
-    let message = format!(
-        "no provider is in {store}\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE"
-    );
-    CommandError::plain(Category::NotFound, message).advising(store::CHECK_PATH)
-}
-
-fn no_repository_matches(endpoint: &Endpoint, listed: &Providers) -> CommandError {
-    let example = listed.example.as_ref();
-    let example = example.map(|example| printable(&endpoint.name(example)));
-    let received = example.unwrap_or_else(|| "no repository".to_owned());
-    let template = printable(&endpoint.to_string());
-    let message =
-        format!("no repository of the registry matches {template}\n  received {received}");
-    let advice = "write the template like the names in the registry, or name the providers";
+    let other = listed.example.as_ref();
+    let other = other.map(|name| format!("\n  received {}", printable(&endpoint.name(name))));
+    let message = format!("no provider is in {store}{}", other.unwrap_or_default());
+    let advice = match endpoint.template() {
+        Some(_) => "write the template like the names in the registry, or name the providers",
+        None => store::CHECK_PATH,
+    };
     CommandError::plain(Category::NotFound, message).advising(advice)
 }

@@ -62,6 +62,19 @@ pub(in crate::cli) fn into_store(into: &Path, expected: &str) -> CommandError {
     CommandError::usage(message).advising("`tfoci copy --to STORE` copies into a store")
 }
 
+/// The mirror at an address.
+pub(in crate::cli) fn mirror(
+    addr: &SourceAddr,
+    access: source::Access,
+) -> Result<Source, CommandError> {
+    Ok(match addr {
+        SourceAddr::NetworkMirror(url) => Source::NetworkMirror(NetworkMirror::new(access, url)?),
+        SourceAddr::FilesystemMirror(directory) => {
+            Source::FilesystemMirror(FilesystemMirror::open(directory)?)
+        }
+    })
+}
+
 impl Session {
     /// Treats the origins of these hosts as strangers: a configuration names them, and the user may not have written it. The default hosts
     /// do not count as strangers.
@@ -97,12 +110,9 @@ impl<'a> Places<'a> {
 
     /// The place that `--from` names.
     pub(in crate::cli) fn open(&self, text: &str) -> Result<StoreOrSource, CommandError> {
-        if text == ORIGIN {
-            return Ok(self.origin());
-        }
         match text.parse() {
-            Ok(SourceAddr::NetworkMirror(url)) => self.network_mirror(&url),
-            Ok(SourceAddr::FilesystemMirror(directory)) => self.filesystem_mirror(&directory),
+            _ if text == ORIGIN => Ok(self.origin()),
+            Ok(addr) => self.mirror(&addr),
             Err(_) => self.store(text),
         }
     }
@@ -112,17 +122,9 @@ impl<'a> Places<'a> {
         StoreOrSource::Source(Source::Origin(self.origin.clone()))
     }
 
-    pub(in crate::cli) fn network_mirror(&self, url: &str) -> Result<StoreOrSource, CommandError> {
-        let mirror = NetworkMirror::new(self.access.clone(), url)?;
-        Ok(StoreOrSource::Source(Source::NetworkMirror(mirror)))
-    }
-
-    pub(in crate::cli) fn filesystem_mirror(
-        &self,
-        directory: &Path,
-    ) -> Result<StoreOrSource, CommandError> {
-        let mirror = FilesystemMirror::open(directory)?;
-        Ok(StoreOrSource::Source(Source::FilesystemMirror(mirror)))
+    pub(in crate::cli) fn mirror(&self, addr: &SourceAddr) -> Result<StoreOrSource, CommandError> {
+        let mirror = mirror(addr, self.access.clone());
+        mirror.map(StoreOrSource::Source)
     }
 
     pub(in crate::cli) fn store(&self, text: &str) -> Result<StoreOrSource, CommandError> {

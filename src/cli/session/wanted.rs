@@ -166,8 +166,7 @@ impl Session {
         from: Option<&str>,
         registry: &Registry,
     ) -> Result<Option<(Endpoint, Store)>, CommandError> {
-        let first = arguments.iter().find_map(Argument::address);
-        let is_needed = arguments.is_empty() || first.is_some();
+        let is_needed = arguments.is_empty() || arguments.iter().any(|one| one.address().is_some());
         match (from, is_needed) {
             (Some(text), true) => {
                 let endpoint = self.endpoint(text)?;
@@ -175,16 +174,8 @@ impl Session {
                 Ok(Some((endpoint, store)))
             }
             (Some(_), false) => Err(two_stores()),
-            (None, true) => {
-                let provider = first.map(|selection| format!("{} ", selection.provider));
-                let provider = provider.unwrap_or_default();
-                Err(
-                    CommandError::usage(format!("nothing says which store to read {provider}from"))
-                        .advising(
-                            "name it with `--from STORE`, or give a reference as `push` prints it",
-                        ),
-                )
-            }
+            (None, true) => Err(CommandError::usage("nothing says which store to read")
+                .advising("name it with `--from STORE`, or give a reference as `push` prints it")),
             (None, false) => Ok(None),
         }
     }
