@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use tfoci::address::Hostname;
 
-use super::{host, number};
+use super::host;
 
 /// The headings of options in the help of several commands.
 pub(super) const ACCESS: &str = "Access";
@@ -20,7 +20,7 @@ pub(super) const SERVER: &str = "Server";
 pub(in crate::cli) const ORIGIN: &str = "origin";
 
 /// The most packages at once. Each holds connections to the source and to every destination, and servers limit the connections of a client.
-const MOST_JOBS: u8 = 64;
+const MOST_JOBS: i64 = 64;
 
 /// Options that every command has.
 #[derive(Args)]
@@ -44,7 +44,7 @@ pub(super) struct Globals {
     /// How many packages to transfer at once [default: 4, or 8 for mirror]
     ///
     /// This counts the packages of all versions and providers. Small requests, such as those for manifests, have a limit of their own.
-    #[arg(short, long, value_name = "N", value_parser = number::within(1, MOST_JOBS, "jobs"), global = true)]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=MOST_JOBS), global = true)]
     pub(super) jobs: Option<u8>,
     /// The host of addresses of the form NAMESPACE/TYPE [default: registry.opentofu.org]
     #[arg(long, value_name = "HOST", env = "TFOCI_DEFAULT_HOST", global = true)]
@@ -110,7 +110,7 @@ pub(super) struct Network {
         value_name = "SECONDS",
         env = "TFOCI_TIMEOUT",
         default_value = "60",
-        value_parser = number::within(1, u16::MAX, "seconds"),
+        value_parser = clap::value_parser!(u16).range(1..),
         global = true,
         hide_short_help = true,
     )]

@@ -26,7 +26,6 @@ mod logout;
 mod man;
 mod mirror;
 mod neutral;
-mod number;
 mod page;
 mod printer;
 mod progress;

@@ -26,7 +26,6 @@ use tfoci::version::Version;
 use super::Ending;
 use super::error::CommandError;
 use super::json::SCHEMA;
-use super::number;
 use super::printer::Tone;
 use super::session::{Session, WantedVersions, requested};
 
@@ -54,7 +53,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "STORE")]
     from: Option<String>,
     /// Keep the newest releases of each provider
-    #[arg(long, value_name = "NUMBER", value_parser = number::versions)]
+    #[arg(long, value_name = "NUMBER")]
     keep_newest: Option<NonZeroUsize>,
     /// Keep what this mirror file selects
     #[arg(long, value_name = "FILE")]

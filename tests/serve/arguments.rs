@@ -57,13 +57,13 @@ const MISTAKES: &str = "
 1 FROM --plain-http --listen 192.0.2.1:1 => 192.0.2.1:1
 2 FROM --url providers.example.com PLAIN => https://HOST
 2 FROM --url https://localhost/mirror/ PLAIN => /mirror
-2 FROM --tokens one.txt --url-lifetime 1 => 30 to 86400
-2 FROM --max-age 86401 => 0 to 86400
-2 FROM --max-stale 1h => 0 to 2592000
-2 FROM --grace 1.5 => 0 to 86400
-2 FROM --max-connections 0 => 1 to 1000000
-2 FROM --max-rate 5000000000 => 0 to 1000000
-2 FROM --fill --include */*/* --fill-max-size 0 => 1 to 8589934592
+2 FROM --tokens one.txt --url-lifetime 1 => 30..=86400
+2 FROM --max-age 86401 => 0..=86400
+2 FROM --max-stale 1h => invalid digit
+2 FROM --grace 1.5 => invalid digit
+2 FROM --max-connections 0 => 1..=1000000
+2 FROM --max-rate 5000000000 => 0..=1000000
+2 FROM --fill --include */*/* --fill-max-size 0 => 1..=8589934592
 ";
 
 #[test]

@@ -28,7 +28,6 @@ use super::Ending;
 use super::arguments::{ACCESS, Globals, PULL_THROUGH, ReadTrust, SERVER};
 use super::error::CommandError;
 use super::host;
-use super::number;
 use super::page::PageOptions;
 use super::public_url::public_url;
 use super::session::Session;
@@ -90,7 +89,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATTERN", requires = "fill", help_heading = PULL_THROUGH)]
     exclude: Vec<String>,
     /// Offer at most this many versions of an origin, the newest
-    #[arg(long, value_name = "NUMBER", value_parser = number::versions, requires = "fill", help_heading = PULL_THROUGH)]
+    #[arg(long, value_name = "NUMBER", requires = "fill", help_heading = PULL_THROUGH)]
     newest: Option<NonZeroUsize>,
     /// Hide versions of an origin that are younger than this, such as 7d
     ///
@@ -101,7 +100,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OS_ARCH", requires = "fill", help_heading = PULL_THROUGH)]
     platform: Vec<Platform>,
     /// The largest package that is mirrored, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 30, value_parser = number::within(1_u64, LARGEST_BLOB, "bytes"), requires = "fill", help_heading = PULL_THROUGH, hide_short_help = true)]
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 30, value_parser = clap::value_parser!(u64).range(1..=LARGEST_BLOB), requires = "fill", help_heading = PULL_THROUGH, hide_short_help = true)]
     fill_max_size: u64,
     /// The address to listen on
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8443", value_parser = listen_address, help_heading = SERVER)]
@@ -143,18 +142,18 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "tokens", help_heading = ACCESS)]
     signing_key: Option<PathBuf>,
     /// How long a link to a package is valid, 30 to 86400
-    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = number::within(30_u32, 86_400, "seconds"), requires = "tokens", help_heading = ACCESS, hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 900, value_parser = clap::value_parser!(u32).range(30..=86_400), requires = "tokens", help_heading = ACCESS, hide_short_help = true)]
     url_lifetime: u32,
     /// How long lists are used before the store is read again, 0 to 86400
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = number::within(0_u32, 86_400, "seconds"), help_heading = "Freshness", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=86_400), help_heading = "Freshness", hide_short_help = true)]
     max_age: u32,
     /// How long lists are used while the store is away, 0 to 2592000
-    #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = number::within(0_u32, 2_592_000, "seconds"), help_heading = "Freshness", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3_600, value_parser = clap::value_parser!(u32).range(0..=2_592_000), help_heading = "Freshness", hide_short_help = true)]
     max_stale: u32,
     /// The most connections at once; a client may have half of them
     ///
     /// From 1 to 1000000. With --plain-http, a client address may have all of them.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1_024, value_parser = number::within(1_u32, 1_000_000, "connections"), help_heading = "Limits", hide_short_help = true)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_024, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Limits", hide_short_help = true)]
     max_connections: u32,
     /// The most requests of a client in a second; 0 for no limit [default: 500]
     ///
@@ -162,13 +161,13 @@ pub(super) struct Arguments {
     #[arg(
         long,
         value_name = "NUMBER",
-        value_parser = number::within(0_u32, 1_000_000, "requests in a second"),
+        value_parser = clap::value_parser!(u32).range(0..=1_000_000),
         help_heading = "Limits",
         hide_short_help = true
     )]
     max_rate: Option<u32>,
     /// How long downloads may go on after SIGTERM, 0 to 86400
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = number::within(0_u32, 86_400, "seconds"), help_heading = "Limits", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=86_400), help_heading = "Limits", hide_short_help = true)]
     grace: u32,
     /// Serve versions without signature or key of these providers
     ///
