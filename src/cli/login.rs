@@ -1,10 +1,7 @@
 //! `tfoci login`.
 
-use std::io::Read as _;
-
 use clap::Args;
 use serde_json::{Value, json};
-use zeroize::Zeroizing;
 
 use tfoci::credentials::{Credential, CredentialStore, Credentials, Location};
 use tfoci::error::{Category, printable, printable_path};
@@ -16,7 +13,6 @@ use super::error::CommandError;
 use super::json::{SCHEMA, object};
 use super::printer::{Printer, Tone};
 use super::question;
-use super::question::LONGEST_PASSWORD;
 use super::session::{Session, warn_of_sources};
 
 const EXAMPLES: &str = "\
@@ -98,8 +94,7 @@ async fn entered(
         )));
     }
     let password = if arguments.password_stdin {
-        let read = tokio::task::spawn_blocking(from_stdin).await;
-        read.unwrap_or(Err(question::no_password()))?
+        question::password().await?
     } else {
         let prompt = format!("Password of {username} at {registry}: ");
         question::ask_for_secret(&printer.neutral(&prompt)).await?
@@ -130,20 +125,6 @@ pub(super) fn document(registry: &str, status: &str, location: Option<&Location>
         "file": file,
         "helper": helper,
     })])
-}
-
-fn from_stdin() -> Result<Secret, CommandError> {
-    // Allocates the largest size at once: growing would leave copies of the password in memory.
-    let mut text = Zeroizing::new(String::with_capacity(LONGEST_PASSWORD as usize + 1));
-    let read = std::io::stdin()
-        .take(LONGEST_PASSWORD + 1)
-        .read_to_string(&mut text);
-    let line = text.strip_suffix('\n').unwrap_or(&text);
-    let line = line.strip_suffix('\r').unwrap_or(line);
-    match read {
-        Ok(size) if size as u64 <= LONGEST_PASSWORD && !line.is_empty() => Ok(line.into()),
-        _ => Err(question::no_password()),
-    }
 }
 
 /// The error of a registry that refused the credentials or could not be asked.

@@ -3,7 +3,7 @@
 //! A separate thread reads the answer, so that Ctrl-C ends the command at once: the program would wait for a thread of the asynchronous
 //! runtime. Ctrl-C drops the future, and [`Silence`] then restores the echo of the terminal.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
@@ -23,26 +23,31 @@ pub(super) async fn ask_for_secret(prompt: &str) -> Result<Secret, CommandError>
     // A user may answer as soon as the prompt is shown.
     let silence = Silence::begin().map_err(|_| no_terminal())?;
     show(prompt)?;
-    let line = line().await;
+    let password = password().await;
     silence.end();
-    let line = line?;
+    password
+}
+
+/// Reads a password from stdin.
+pub(super) async fn password() -> Result<Secret, CommandError> {
+    let line = line().await?;
     match line.is_empty() {
         true => Err(no_password()),
         false => Ok(line.as_str().into()),
     }
 }
 
-/// The longest password in bytes. Tokens of cloud registries have a few thousand bytes.
-pub(super) const LONGEST_PASSWORD: u64 = 64 << 10;
+/// The longest line in bytes. Tokens of cloud registries have a few thousand bytes.
+const LONGEST: usize = 64 << 10;
 
 fn no_terminal() -> CommandError {
     CommandError::usage("login needs a terminal to ask for the username or password")
         .advising("`--username NAME --password-stdin` reads the password from standard input")
 }
 
-pub(super) fn no_password() -> CommandError {
+fn no_password() -> CommandError {
     CommandError::usage(format!(
-        "no password was given\n  expected one line of text, at most {LONGEST_PASSWORD} bytes"
+        "no password was given\n  expected one line of text, at most {LONGEST} bytes"
     ))
 }
 
@@ -58,16 +63,19 @@ fn show(prompt: &str) -> Result<(), CommandError> {
 async fn line() -> Result<Zeroizing<String>, CommandError> {
     let (sender, receiver) = oneshot::channel();
     std::thread::spawn(move || {
-        let mut line = Zeroizing::new(String::new());
-        let read = io::stdin().read_line(&mut line);
+        // Allocates the largest size at once: growing would leave copies of the password in memory.
+        let mut line = Zeroizing::new(String::with_capacity(LONGEST + 1));
+        let read = (io::stdin().lock().take(LONGEST as u64 + 1)).read_line(&mut line);
         // After Ctrl-C the answer is not needed.
         let _dropped = sender.send(read.map(|_| line));
     });
     let read = receiver.await.map_err(|_| no_password())?;
     let line = read.map_err(|_| no_password())?;
-    Ok(Zeroizing::new(
-        line.trim_end_matches(['\r', '\n']).to_owned(),
-    ))
+    let line = line.trim_end_matches(['\r', '\n']);
+    match line.len() <= LONGEST {
+        true => Ok(Zeroizing::new(line.to_owned())),
+        false => Err(no_password()),
+    }
 }
 
 /// A terminal that does not echo what is typed. Dropping it restores the echo.
