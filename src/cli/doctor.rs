@@ -9,6 +9,7 @@ use clap::Args;
 use tfoci::address::ProviderAddr;
 use tfoci::configuration::{self, Requirements};
 use tfoci::credentials::Credentials;
+use tfoci::disk;
 use tfoci::doctor::{Doctor, Machine, Required, Step};
 use tfoci::error::{counted, printable};
 use tfoci::finding::{Code, Finding};
@@ -51,7 +52,8 @@ pub(super) struct Arguments {
 type Group = (Option<ProviderAddr>, Vec<Step>);
 
 pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Ending, CommandError> {
-    requested::directory(&arguments.chdir, "--chdir")?;
+    let there = std::fs::metadata(&arguments.chdir);
+    there.map_err(|error| disk::Error::at("read", &arguments.chdir, error))?;
     let lock_file = lock_file(&arguments.chdir)?;
     let client = arguments.client.or(lock_file.written_by);
     let client = client.or_else(|| session.implied_client());

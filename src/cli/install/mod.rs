@@ -14,7 +14,7 @@ use tfoci::outcome::Failure;
 use super::Ending;
 use super::arguments::{DESTINATION, SELECTION};
 use super::error::CommandError;
-use super::lock::{self, LockOptions, Writing};
+use super::lock::{self, LockOptions};
 use super::render::Mirror;
 use super::report::{Destination, Extent, INSTALL};
 use super::session::place::{into_store, is_store};
@@ -97,11 +97,7 @@ fn into_working_directory(
         directories: arguments.chdir.into_iter().collect(),
         lock_file: None,
         lock,
-        writing: match (arguments.locked, arguments.dry_run) {
-            (true, _) => Writing::Locked,
-            (_, true) => Writing::DryRun,
-            _ => Writing::Real,
-        },
+        locked: arguments.locked,
         dry_run: arguments.dry_run,
         installs: true,
     })

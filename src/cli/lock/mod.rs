@@ -136,11 +136,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         lock_file: arguments.lock_file,
         options,
         lock,
-        writing: match (arguments.check, arguments.dry_run) {
-            (true, _) => Writing::Locked,
-            (_, true) => Writing::DryRun,
-            _ => Writing::Real,
-        },
+        locked: arguments.check,
         dry_run: arguments.dry_run,
         installs: false,
     };
@@ -205,22 +201,22 @@ pub(super) struct LockRequest {
     pub(super) lock_file: Option<PathBuf>,
     pub(super) options: Options,
     pub(super) lock: LockOptions,
-    /// Whether the lock file is written.
-    pub(super) writing: Writing,
-    /// Whether nothing is installed either.
+    /// Whether the lock file has to be up to date, and is not written.
+    pub(super) locked: bool,
+    /// Whether nothing is written.
     pub(super) dry_run: bool,
     pub(super) installs: bool,
 }
 
 impl LockRequest {
-    /// The client that the user named.
-    fn client(&self) -> Option<Client> {
-        self.lock.client
+    /// Whether lock files are written.
+    fn writes(&self) -> bool {
+        !self.locked && !self.dry_run
     }
 
     /// Whether the lock file is only compared: `lock --check`.
     fn is_check(&self) -> bool {
-        !self.installs && self.writing == Writing::Locked
+        !self.installs && self.locked
     }
 
     /// Whether hashes that match no package are differences: `lock --check --require-pinned`.
@@ -230,17 +226,6 @@ impl LockRequest {
 
     /// Whether exactly what is locked is installed: `install --locked`.
     fn is_locked_install(&self) -> bool {
-        self.installs && self.writing == Writing::Locked
+        self.installs && self.locked
     }
-}
-
-/// What is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Writing {
-    /// Everything.
-    Real,
-    /// Everything but the lock file, which must be up to date.
-    Locked,
-    /// Nothing; the plan is printed.
-    DryRun,
 }

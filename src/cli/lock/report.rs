@@ -14,8 +14,8 @@ use tfoci::lock::target::LockChange;
 use tfoci::lock::{Locked, Results};
 use tfoci::outcome::Failure;
 
+use super::LockRequest;
 use super::roots::Root;
-use super::{LockRequest, Writing};
 use crate::cli::Ending;
 use crate::cli::arguments::Format;
 use crate::cli::error::{CommandError, required_by};
@@ -98,10 +98,10 @@ impl Outcome<'_> {
             let known = entry.locked_hashes(&locked.version);
             known.is_none_or(|known| !locked.hashes.is_subset(known))
         });
-        let verb = match self.request.writing {
-            Writing::Real => "Locked",
-            Writing::Locked => "Differs",
-            Writing::DryRun => "Would lock",
+        let verb = match self.request.locked {
+            true => "Differs",
+            false if self.request.dry_run => "Would lock",
+            false => "Locked",
         };
         let version = Subject::version(&locked.provider, &locked.version);
         let subject = Subject {
@@ -111,7 +111,7 @@ impl Outcome<'_> {
         let format = self.session.printer.format;
         let row = Row::locked(subject, locked, is_new.then_some(verb), format);
         self.session.report.add(row);
-        if !self.request.installs || self.request.writing == Writing::Real {
+        if !self.request.installs || self.request.writes() {
             self.warn_of_others(&version, locked);
         }
         let directories = directories.map(|names| format!(" in {names}"));
@@ -185,11 +185,9 @@ impl Outcome<'_> {
             Some(Ok(change)) if ignores_hashes && change.has_same_versions => {
                 LockFileStatus::Present
             }
-            Some(Ok(_)) => match self.request.writing {
-                Writing::Locked => LockFileStatus::Differs,
-                Writing::DryRun => LockFileStatus::Planned,
-                Writing::Real => LockFileStatus::Written,
-            },
+            Some(Ok(_)) if self.request.locked => LockFileStatus::Differs,
+            Some(Ok(_)) if self.request.dry_run => LockFileStatus::Planned,
+            Some(Ok(_)) => LockFileStatus::Written,
         };
         File {
             path,
@@ -252,11 +250,6 @@ impl Outcome<'_> {
         };
         let colon = if why.is_empty() { "" } else { ": " };
         printer.line(tone, verb, &format!("{name}{colon}{why}"));
-        if file.status == LockFileStatus::Present && !change.is_unchanged {
-            printer.warning(&format!(
-                "{name} does not have all hashes of these packages, and `--locked` leaves it as it is; `tfoci lock --h1` with the same `--platform` adds them"
-            ));
-        }
     }
 
     fn print_diff(&self, change: &LockChange, name: &str) {

@@ -97,7 +97,6 @@ pub(super) async fn read(request: &LockRequest, session: &Session) -> Result<Roo
     };
     let mut roots = Roots::default();
     for directory in directories {
-        requested::directory(directory, "--chdir")?;
         let beside = || match directory.as_os_str() == "." {
             true => PathBuf::from(FILE_NAME),
             false => directory.join(FILE_NAME),
@@ -123,7 +122,7 @@ async fn read_one(
     session: &Session,
 ) -> Result<Root, CommandError> {
     let implied = session.implied_client().filter(|_| !lock_file.exists());
-    let target = LockTarget::read(lock_file, request.client().or(implied), how)?;
+    let target = LockTarget::read(lock_file, request.lock.client.or(implied), how)?;
     let configured = configured(directory, &target, request, session).await?;
     Ok(Root {
         directory: directory.to_owned(),

@@ -13,10 +13,10 @@ use tfoci::lock::{Needed, Results, Task, lock};
 use tfoci::lockfile::LockedProvider;
 use tfoci::source::filesystem_mirror;
 
+use super::LockRequest;
 use super::methods::Methods;
 use super::report::Outcome;
 use super::roots::{self, Root, Roots};
-use super::{LockRequest, Writing};
 use crate::cli::Ending;
 use crate::cli::error::{CommandError, required_by};
 use crate::cli::report::{Destination, Extent, INSTALL, LOCK};
@@ -70,10 +70,10 @@ pub(in crate::cli) async fn update(
     let results = lock(&tasks, &request.options, installer.as_ref(), &reporter).await;
     let mut files = Vec::new();
     for (file, root) in roots.iter().enumerate() {
-        let change = match (locked(file, root, &results), request.writing) {
-            (None, _) => None,
-            (Some(locked), Writing::Real) => Some(root.target.write(&locked, &*reporter).await),
-            (Some(locked), _) => Some(root.target.change(&locked)),
+        let change = match locked(file, root, &results) {
+            None => None,
+            Some(locked) if request.writes() => Some(root.target.write(&locked, &*reporter).await),
+            Some(locked) => Some(root.target.change(&locked)),
         };
         let change = change.map(|change| change.map_err(CommandError::from));
         files.push((root.target.path.clone(), change));

@@ -39,7 +39,6 @@ pub(in crate::cli) fn required(
     root: &Path,
     session: &Session,
 ) -> Result<impl Iterator<Item = MirrorEntry>, CommandError> {
-    directory(root, "--from-config")?;
     let read_as = read_as(None, session.default_host().clone());
     let required = Requirements::read(root, &read_as)?;
     for module in &required.not_followed {
@@ -146,7 +145,6 @@ pub(in crate::cli) fn locked_below(
     above: &Path,
     named_by: &str,
 ) -> Result<Vec<PathBuf>, CommandError> {
-    directory(above, named_by)?;
     let (mut pending, mut locked) = (vec![above.to_owned()], Vec::new());
     while let Some(directory) = pending.pop() {
         let unread = |error| {
@@ -186,13 +184,4 @@ pub(in crate::cli) fn locks_below(
         paths.extend(below.map_err(|error| CommandError::usage(error.to_string()))?);
     }
     locks(&paths, printer).map_err(|error| CommandError::usage(error.to_string()))
-}
-
-/// Checks that the directory that an option names is there.
-pub(in crate::cli) fn directory(path: &Path, named_by: &str) -> Result<(), CommandError> {
-    let found = std::fs::metadata(path);
-    found.map(drop).map_err(|error| {
-        let error = disk::Error::at("read", path, error);
-        CommandError::file(error, named_by)
-    })
 }
