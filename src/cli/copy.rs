@@ -78,7 +78,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value_t, value_name = "WHICH", help_heading = DESTINATION)]
     referrers: Referrers,
     /// With `--rebuild-index`, copy only this platform; may be repeated
-    #[arg(long, value_name = "OS_ARCH", help_heading = DESTINATION)]
+    #[arg(long, value_name = "OS_ARCH", requires = "rebuild_index", help_heading = DESTINATION)]
     platform: Vec<Platform>,
     /// Write a new index, as `push` does; its digest may change
     #[arg(long, help_heading = DESTINATION)]
@@ -156,20 +156,13 @@ fn options(
     trust: Option<&TrustPath>,
     session: &Session,
 ) -> Result<Options, CommandError> {
-    let rebuild = match (arguments.rebuild_index, arguments.platform.as_slice()) {
-        (false, []) => None,
-        (false, _) => {
-            return Err(CommandError::usage(
-                "`--platform` would change the index of a version, and so its digest\n  pins of digests and later copies rely on it",
-            )
-            .advising("`--rebuild-index` writes an index of these platforms, as `push` would"));
-        }
-        (true, []) => Some(Platforms::All),
-        (true, platforms) => {
+    let platforms = match arguments.platform.as_slice() {
+        [] => Platforms::All,
+        platforms => {
             let mut platforms = platforms.to_vec();
             platforms.sort();
             platforms.dedup();
-            Some(Platforms::Only(platforms))
+            Platforms::Only(platforms)
         }
     };
     let exclude = arguments.exclude.iter();
@@ -177,7 +170,7 @@ fn options(
     Ok(Options {
         exclude: exclude.collect::<Result<_, _>>()?,
         existing: arguments.existing,
-        rebuild,
+        rebuild: arguments.rebuild_index.then_some(platforms),
         referrers: arguments.referrers,
         trust: session.trust_options_of(&arguments.trust, trust)?,
         dry_run: arguments.dry_run,
