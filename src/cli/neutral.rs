@@ -33,15 +33,13 @@ pub(super) fn text(text: &str) -> String {
             out.push('\n');
         }
         let line = without_userinfo(line);
-        let command = line.trim_start();
-        if command.starts_with("::") {
-            let (blanks, _) = line.split_at(line.len() - command.len());
-            out.extend(blanks.chars().map(shown));
+        let rest = line.trim_start();
+        let (blanks, _) = line.split_at(line.len() - rest.len());
+        push(&mut out, blanks);
+        if rest.starts_with("::") {
             out.push('\\');
-            push(&mut out, command);
-        } else {
-            push(&mut out, &line);
         }
+        push(&mut out, rest);
     }
     out
 }
