@@ -44,8 +44,8 @@ pub enum Status {
     Signed,
 }
 
-/// The reason to trust a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// The reason to trust a key, the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Anchor {
     /// The trust file or `--key` contains the key.

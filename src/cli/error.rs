@@ -100,15 +100,10 @@ impl CommandError {
 
     /// A key file that has no usable key.
     pub(super) fn key_file(error: trust::Error, named_by: &str) -> Self {
-        let is_no_key = matches!(error, trust::Error::NotAKey { .. });
         let message = format!("{error}\n  named by {named_by}");
         Self {
-            category: match is_no_key {
-                true => Category::Usage,
-                false => error.category(),
-            },
             hint: error.hint(),
-            ..Self::usage(message)
+            ..Self::plain(error.category(), message)
         }
     }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::address::ProviderPattern;
 
-use super::TrustFile;
+use super::TrustEntry;
 
 /// A doubt about an entry of a trust file: it probably does not do what its author meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,10 +18,10 @@ pub struct Doubt {
 }
 
 /// The doubts about all entries, in their order.
-pub fn doubts(file: &TrustFile) -> Vec<Doubt> {
+pub fn doubts(entries: &[TrustEntry]) -> Vec<Doubt> {
     let mut lines: BTreeMap<&ProviderPattern, usize> = BTreeMap::new();
     let mut doubts = Vec::new();
-    for entry in &file.entries {
+    for entry in entries {
         let covering = entry.pattern.covering().into_iter();
         let earlier = covering.filter_map(|by| Some((*lines.get(&by)?, by)));
         let pattern = &entry.pattern;
@@ -38,6 +38,7 @@ pub fn doubts(file: &TrustFile) -> Vec<Doubt> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trust::TrustFile;
 
     #[test]
     fn the_earliest_entry_that_matches_is_named() {
@@ -51,7 +52,7 @@ mod tests {
             entries.map(|pattern| format!("[[provider]]\nmatch = '{pattern}'\nweak = 'warn'\n"));
         for (skipped, expected) in [(0, &[(5, 2), (8, 2), (11, 2)][..]), (1, &[(5, 2)])] {
             let file = TrustFile::parse(&text[skipped..].concat()).expect("a trust file");
-            let found = doubts(&file);
+            let found = doubts(&file.entries);
             let lines: Vec<usize> = found.iter().map(|doubt| doubt.line).collect();
             let expected_lines: Vec<usize> = expected.iter().map(|(line, _)| *line).collect();
             assert_eq!(lines, expected_lines);

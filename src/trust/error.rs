@@ -159,9 +159,10 @@ impl Error {
     /// The category that decides the exit code.
     pub fn category(&self) -> Category {
         match self {
-            Self::Large(_) | Self::NotAKey { .. } => Category::Malformed,
+            Self::Large(_) => Category::Malformed,
             Self::Unsupported | Self::NoPlace => Category::Unsupported,
             Self::TrustFile(_)
+            | Self::NotAKey { .. }
             | Self::OtherCopy { .. }
             | Self::NoMirrorKey { .. }
             | Self::Entry { .. } => Category::Usage,

@@ -30,7 +30,6 @@ impl Hint for Error {
             Self::UnverifiedTransport => {
                 "`--ca-file FILE` names the authority that signs its origin's certificate"
             }
-            Self::Unsupported => "use a build with the feature `openpgp`",
             Self::NoMirrorKey { .. } => {
                 "`openssl pkey -in KEY -pubout -out FILE` writes the public half of its key"
             }

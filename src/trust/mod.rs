@@ -56,10 +56,11 @@ pub use doubt::{Doubt, doubts};
 pub use error::{Error, Lacking};
 pub use file_name::{PackageName, ReleaseId};
 pub use key_description::KeyDescription;
+pub use openpgp::describe;
 pub use policy::Policy;
 pub use rule::Rule;
 pub use signature_error::{SignatureError, SignatureErrorKind};
-pub use trust_file::{KeyFile, TrustEntry, TrustFile, check_key_file};
+pub use trust_file::{KeyFile, TrustEntry, TrustFile, check_key_file, check_mirror_key};
 
 /// A value that satisfies its [`Rule`]. Only [`verify`] and [`verify_within`] create one.
 #[derive(Clone, Debug)]
@@ -162,19 +163,6 @@ pub fn verify_within<L>(
     }
     let proof = Proof::new(&release, good, checksums, notes);
     Ok(Verified(release, proof))
-}
-
-/// The keys of each key file, in the order of their fingerprints, as all copies of a key together describe it. `now` is the time used to decide what
-/// its owner says of it.
-///
-/// # Errors
-/// A file has no key, is too long, has too many keys, or reading them costs too much work.
-pub fn describe(
-    rings: &[KeyRing],
-    now: SystemTime,
-    deadline: &Deadline,
-) -> Result<Vec<Vec<KeyDescription>>, Error> {
-    openpgp::describe(rings, now, deadline)
 }
 
 /// Checks that a lock file lists the zip of a package.

@@ -20,7 +20,11 @@ pub(super) fn is_key_file(_: &[u8]) -> bool {
     true
 }
 
-pub(super) fn describe(
+/// Describes no key.
+///
+/// # Errors
+/// [`Error::Unsupported`]
+pub fn describe(
     _: &[KeyRing],
     _: SystemTime,
     _: &Deadline,

@@ -17,9 +17,6 @@ use super::lines::lines;
 use super::rule::{Expired, Weak};
 use super::{Error, KeyDescription, TrustEntry, TrustFile};
 
-/// The byte order mark that some editors write. It has to stay the first character.
-const BYTE_ORDER_MARK: &str = "\u{feff}";
-
 /// The header of a table.
 const HEADER: &str = "[[provider]]";
 
@@ -94,16 +91,14 @@ pub fn pin(
     }
 }
 
-/// The end of the text before its last line ends, and what is written there.
+/// The end of the text, and what is written there.
 fn at_end(text: &str, table: &str) -> (Range<usize>, String) {
-    let content = text.trim_end_matches(['\r', '\n']);
-    match content.trim_start_matches(BYTE_ORDER_MARK) {
-        "" => (content.len()..text.len(), table.to_owned()),
-        _ => (
-            content.len()..content.len(),
-            format!("\n\n{}", table.trim_end()),
-        ),
-    }
+    let gap = match text.ends_with('\n') {
+        _ if text.is_empty() => "",
+        true => "\n",
+        false => "\n\n",
+    };
+    (text.len()..text.len(), format!("{gap}{table}"))
 }
 
 /// The begin of a table whose header is at this byte, and what is written there. The comments directly above it belong to it.
@@ -114,10 +109,6 @@ fn before(text: &str, header: usize, table: &str) -> (Range<usize>, String) {
     let lines = above.split_inclusive('\n').rev();
     let comments = lines.take_while(|line| line.trim_start().starts_with('#'));
     let at = line - comments.map(str::len).sum::<usize>();
-    let at = match text.strip_prefix(BYTE_ORDER_MARK) {
-        Some(_) => at.max(BYTE_ORDER_MARK.len()),
-        None => at,
-    };
     (at..at, format!("{table}\n"))
 }
 

@@ -17,7 +17,8 @@ use super::trust_file::{KeyFile, TrustEntry, TrustFile};
 /// The rules for all providers.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    entries: Vec<TrustEntry>,
+    /// The entries of the trust file. The first that matches a provider applies.
+    pub entries: Vec<TrustEntry>,
     /// The versions that are denied, whatever the entries say.
     pub denied: Denials,
     keys: Vec<KeyRing>,

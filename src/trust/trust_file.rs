@@ -193,18 +193,10 @@ impl TrustEntry {
         let line = self.line;
         match key.parse::<Fingerprint>() {
             Ok(fingerprint) => {
-                self.add_file(KeyFile::copy_of(&fingerprint, line));
+                self.files.push(KeyFile::copy_of(&fingerprint, line));
                 self.rule.pins.push(fingerprint);
             }
-            Err(_) => self.add_file(KeyFile::named(PathBuf::from(key), line)),
-        }
-    }
-
-    /// Adds a file, which counts once.
-    fn add_file(&mut self, file: KeyFile) {
-        let is_same = |known: &KeyFile| known.path == file.path && known.copy_of == file.copy_of;
-        if !self.files.iter().any(is_same) {
-            self.files.push(file);
+            Err(_) => self.files.push(KeyFile::named(PathBuf::from(key), line)),
         }
     }
 
@@ -252,8 +244,7 @@ impl KeyFile {
     pub fn check(&self, bytes: &[u8]) -> Result<(), Error> {
         let name = self.path.display().to_string();
         if self.is_of_mirror {
-            let key = PublicKey::parse(bytes).map(drop);
-            return key.map_err(|error| Error::NoMirrorKey { name, error });
+            return check_mirror_key(&name, bytes);
         }
         check_key_file(&name, bytes)?;
         let Some(expected) = &self.copy_of else {
@@ -265,6 +256,16 @@ impl KeyFile {
             false => Err(Error::OtherCopy { name, received }),
         }
     }
+}
+
+/// Checks that a file of the user holds the public key of a mirror.
+///
+/// # Errors
+/// [`Error::NoMirrorKey`]
+pub fn check_mirror_key(name: &str, bytes: &[u8]) -> Result<(), Error> {
+    let name = name.to_owned();
+    let key = PublicKey::parse(bytes).map(drop);
+    key.map_err(|error| Error::NoMirrorKey { name, error })
 }
 
 /// Checks that a file of the user holds whole public keys and nothing else. The keys of origins may be damaged, since others of them may do.

@@ -24,7 +24,7 @@ use tfoci::trust::{self, KeyFile};
 use crate::cli::error::CommandError;
 use crate::cli::json::object;
 use crate::cli::printer::Tone;
-use crate::cli::session::{NamedBy, Session, TrustPath, decode, read};
+use crate::cli::session::{Session, TrustPath, decode, read};
 
 /// The trust file that receives new keys; it need not exist yet.
 pub(super) fn trust_file(trust: Option<TrustPath>) -> Result<TrustPath, CommandError> {
@@ -35,7 +35,7 @@ pub(super) fn trust_file(trust: Option<TrustPath>) -> Result<TrustPath, CommandE
     })?;
     // A file that cannot be written fails here, and not after everything was copied.
     let staged = Staged::new(&trust.path);
-    staged.map_err(|error| CommandError::file(error, trust.named_by.text()))?;
+    staged.map_err(|error| CommandError::file(error, trust.named_by))?;
     Ok(trust)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn trust_file(trust: Option<TrustPath>) -> Result<TrustPath, CommandE
 pub(super) struct Pins<'a> {
     path: PathBuf,
     /// What names the file.
-    named_by: NamedBy,
+    named_by: &'static str,
     session: &'a Session,
     dry_run: bool,
     keys: Mutex<BTreeMap<ProviderAddr, Keys>>,
@@ -233,10 +233,10 @@ fn keep(trust: &Path, copy: &KeyFile, seen: &FirstSeen) -> Result<(), CommandErr
     Ok(())
 }
 
-fn current(path: &Path, named_by: NamedBy) -> Result<String, CommandError> {
+fn current(path: &Path, named_by: &str) -> Result<String, CommandError> {
     if !path.exists() {
         return Ok(String::new());
     }
-    let bytes = read(path, named_by.text())?;
-    decode(path, &bytes, named_by.text()).map(str::to_owned)
+    let bytes = read(path, named_by)?;
+    decode(path, &bytes, named_by).map(str::to_owned)
 }

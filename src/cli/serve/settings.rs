@@ -92,7 +92,7 @@ fn trust_files(
             let mut read = |path: &Path, named_by: &str| {
                 read(path).map_err(|error| CommandError::file(error, named_by))
             };
-            let policy = policy(&arguments, file.as_ref(), &mut read, |_, _| ())?;
+            let policy = policy(&arguments, file.as_ref(), &mut read)?;
             Ok(policy.with_allow_unsigned(allow_unsigned.clone()))
         }),
     }

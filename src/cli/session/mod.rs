@@ -44,7 +44,7 @@ pub(super) use environment::{config_file, data_directory, has_data_directory, wa
 pub(super) use everything::Everything;
 pub(super) use network::variables;
 pub(super) use settings::Settings;
-pub(super) use trust::{NamedBy, TrustPath, policy, read_key, read_mirror_key};
+pub(super) use trust::{TrustPath, policy, read_key, read_mirror_key};
 pub(super) use wanted::{Wanted, WantedVersions};
 
 /// The default number of concurrent package transfers. Higher numbers were not faster (measured).

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use tfoci::attestation::PublicKey;
 use tfoci::authentication::Anchor;
 use tfoci::config::MirrorFile;
 use tfoci::disk;
@@ -22,29 +21,12 @@ use crate::cli::error::named_by;
 #[derive(Clone)]
 pub(in crate::cli) struct TrustPath {
     pub(in crate::cli) path: PathBuf,
-    pub(in crate::cli) named_by: NamedBy,
-}
-
-/// What names a trust file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum NamedBy {
-    /// The command line.
-    User,
-    Settings,
-    /// A mirror file. Its author may be another person than the user, so that no text of the named file is shown.
-    MirrorFile,
-}
-
-impl NamedBy {
     /// The option or field, for messages.
-    pub(in crate::cli) fn text(self) -> &'static str {
-        match self {
-            Self::User => "--trust",
-            Self::Settings => "`trust` in the settings",
-            Self::MirrorFile => "`trust` in the mirror file",
-        }
-    }
+    pub(in crate::cli) named_by: &'static str,
 }
+
+/// What names a trust file in a mirror file. Its author may be another person than the user, so that no text of the named file is shown.
+const MIRROR_FILE: &str = "`trust` in the mirror file";
 
 impl Session {
     /// The trust file: the first that the command line, a variable, the mirror file or the user's settings name.
@@ -57,9 +39,9 @@ impl Session {
         let set = self.settings.get("trust");
         let set = set.filter(|set| by_file.is_none() || is_of_variable(set));
         let (path, named_by) = match (&arguments.trust, set) {
-            (Some(path), _) => (path.clone(), NamedBy::User),
-            (None, Some(set)) => (PathBuf::from(&set.value), NamedBy::Settings),
-            (None, None) => (by_file?, NamedBy::MirrorFile),
+            (Some(path), _) => (path.clone(), "--trust"),
+            (None, Some(set)) => (PathBuf::from(&set.value), "`trust` in the settings"),
+            (None, None) => (by_file?, MIRROR_FILE),
         };
         Some(TrustPath { path, named_by })
     }
@@ -99,39 +81,38 @@ impl Session {
         arguments: &Trust,
         file: Option<&TrustPath>,
     ) -> Result<Policy, CommandError> {
-        policy(arguments, file, &mut read, |path, file| {
-            let name = printable_path(path);
-            for doubt in trust::doubts(file) {
-                let text = format!("{name}, line {}: {}", doubt.line, doubt.message);
-                self.printer.warn_once(text);
-            }
-        })
+        let policy = policy(arguments, file, &mut read)?;
+        let name = file
+            .map(|file| printable_path(&file.path))
+            .unwrap_or_default();
+        for doubt in trust::doubts(&policy.entries) {
+            let text = format!("{name}, line {}: {}", doubt.line, doubt.message);
+            self.printer.warn_once(text);
+        }
+        Ok(policy)
     }
 }
 
 /// Reads a file. The text says what names it.
 type ReadFile<'a> = &'a mut dyn FnMut(&Path, &str) -> Result<Vec<u8>, CommandError>;
 
-/// The policy of an optional trust file and of the keys of `--key`. `read` reads each file, and is told what names it. `look` sees the trust file
-/// first.
+/// The policy of an optional trust file and of the keys of `--key`. `read` reads each file, and is told what names it.
 pub(in crate::cli) fn policy(
     arguments: &Trust,
     file: Option<&TrustPath>,
     read: ReadFile<'_>,
-    look: impl FnOnce(&Path, &TrustFile),
 ) -> Result<Policy, CommandError> {
     let mut policy = Policy::default();
     if let Some(TrustPath { path, named_by }) = file {
-        let bytes = read(path, named_by.text())?;
-        let file = TrustFile::parse(decode(path, &bytes, named_by.text())?);
+        let bytes = read(path, named_by)?;
+        let file = TrustFile::parse(decode(path, &bytes, named_by)?);
         let file = file.map_err(|source| {
-            let shown = match named_by {
-                NamedBy::User | NamedBy::Settings => source,
-                NamedBy::MirrorFile => source.without_text(),
+            let shown = match *named_by {
+                MIRROR_FILE => source.without_text(),
+                _ => source,
             };
             CommandError::not_a("a trust file", path, shown)
         })?;
-        look(path, &file);
         policy = file.resolve(|key| read_key(path, key, &mut *read))?;
     }
     let document = |path: &PathBuf| {
@@ -170,12 +151,7 @@ pub(in crate::cli) fn read_key(
 pub(in crate::cli) fn read_mirror_key(path: &Path) -> Result<Vec<u8>, CommandError> {
     let named_by = "--attestation-key";
     let bytes = read(path, named_by)?;
-    match PublicKey::parse(&bytes) {
-        Ok(_) => Ok(bytes),
-        Err(error) => {
-            let name = path.display().to_string();
-            let error = trust::Error::NoMirrorKey { name, error };
-            Err(CommandError::key_file(error, named_by))
-        }
-    }
+    trust::check_mirror_key(&path.display().to_string(), &bytes)
+        .map_err(|error| CommandError::key_file(error, named_by))?;
+    Ok(bytes)
 }

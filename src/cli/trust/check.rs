@@ -68,6 +68,9 @@ struct Entry {
     keys: Vec<Key>,
     #[serde(flatten)]
     rules: Rules,
+    /// The keys of its files.
+    #[serde(skip)]
+    copies: Vec<KeyRing>,
 }
 
 /// Prints every entry, warning and error of a trust file. An entry that cannot be used does not hide the others.
@@ -78,15 +81,15 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
     let malformed = |error| CommandError::not_a("a trust file", path, error);
     let (file, errors) = TrustFile::check(decode(path, &bytes, named_by)?).map_err(malformed)?;
     let mut errors: Vec<CommandError> = errors.into_iter().map(malformed).collect();
-    let mut warnings = trust::doubts(&file);
+    let mut warnings = trust::doubts(&file.entries);
     if file.entries.is_empty() && file.denied.is_empty() && errors.is_empty() {
         let message = "the file has no entries".to_owned();
         warnings.push(Doubt { line: 1, message });
     }
-    let (mut entries, mut copies) = (Vec::new(), Vec::new());
+    let mut entries = Vec::new();
     for entry in &file.entries {
-        let rings = rings(path, entry, now, &mut errors);
-        let files = keys::of_files(&rings, now)?;
+        let copies = rings(path, entry, now, &mut errors);
+        let files = keys::of_files(&copies, now)?;
         let line = entry.line;
         let doubts = files.iter().filter_map(|one| one.warning(now));
         warnings.extend(doubts.map(|message| Doubt { line, message }));
@@ -95,14 +98,26 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
             pattern: entry.pattern.to_string(),
             keys: keys::pinned(&entry.rule.pins, &files, true, &entry.comments, now),
             rules: Rules::of(&entry.rule),
+            copies,
         });
-        copies.push(rings);
     }
     if arguments.online {
         let asked = ask(&arguments.providers, &file, session).await?;
-        let (news, failures) = told(asked, &entries, &copies, now);
-        warnings.extend(news);
-        errors.extend(failures);
+        for (place, provider, served) in asked {
+            match (served, entries.get(place)) {
+                (Ok(served), Some(entry)) => {
+                    for message in news(entry, &served, &provider, now) {
+                        // A key of several providers has one warning.
+                        if !warnings.iter().any(|known| known.message == message) {
+                            let line = entry.line;
+                            warnings.push(Doubt { line, message });
+                        }
+                    }
+                }
+                (Ok(_), None) => {}
+                (Err(failure), _) => errors.push(failure.into()),
+            }
+        }
     }
     warnings.sort_by_key(|warning| warning.line);
     let shown = printable_path(path);
@@ -180,31 +195,6 @@ fn ring(trust: &Path, key: &KeyFile, now: SystemTime) -> Result<Option<KeyRing>,
 /// The keys that an origin serves for a provider, and the place of the entry for it.
 type Served = (usize, ProviderAddr, Result<Vec<KeyRing>, Failure>);
 
-/// What origins say of the keys of entries, each thing once, and the origins that could not be asked.
-fn told(
-    asked: Vec<Served>,
-    entries: &[Entry],
-    copies: &[Vec<KeyRing>],
-    now: SystemTime,
-) -> (Vec<Doubt>, Vec<CommandError>) {
-    let (mut doubts, mut errors): (Vec<Doubt>, _) = (Vec::new(), Vec::new());
-    for (place, provider, served) in asked {
-        match (served, entries.get(place).zip(copies.get(place))) {
-            (Ok(served), Some((entry, copies))) => {
-                for message in news(&entry.keys, copies, &served, &provider, now) {
-                    if !doubts.iter().any(|known| known.message == message) {
-                        let line = entry.line;
-                        doubts.push(Doubt { line, message });
-                    }
-                }
-            }
-            (Ok(_), None) => {}
-            (Err(failure), _) => errors.push(failure.into()),
-        }
-    }
-    (doubts, errors)
-}
-
 /// Asks the origins of the providers that have an entry of their own, and of those that arguments name. Each answer has the place of the entry.
 async fn ask(
     named: &[String],
@@ -234,14 +224,13 @@ async fn ask(
 
 /// What the keys that a provider's origin serves say of the pinned ones.
 fn news(
-    pinned: &[Key],
-    copies: &[KeyRing],
+    entry: &Entry,
     served: &[KeyRing],
     provider: &ProviderAddr,
     now: SystemTime,
 ) -> Vec<String> {
-    let (ours, theirs) = (describe(copies, now), describe(served, now));
-    let pinned = pinned.iter().map(|key| &key.fingerprint);
+    let (ours, theirs) = (describe(&entry.copies, now), describe(served, now));
+    let pinned = entry.keys.iter().map(|key| &key.fingerprint);
     let pinned = pinned.filter_map(|key| Some((ours.get(key), theirs.get(key)?)));
     let pinned: Vec<_> = pinned.collect();
     if pinned.is_empty() {

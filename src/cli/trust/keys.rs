@@ -125,47 +125,40 @@ pub(super) fn pinned(
     comments: &HashMap<Fingerprint, String>,
     now: SystemTime,
 ) -> Vec<Key> {
-    let pins = pins.iter().map(|pin| {
-        let known = files.iter().find(|one| one.key.fingerprint == *pin);
-        known.map_or_else(|| Key::named(pin), |known| Key::described(known, now))
-    });
-    let files = files.iter().filter(|_| are_pinned);
-    let keys = pins.chain(files.map(|known| Key::described(known, now)));
+    let of_files = files.iter().filter(|_| are_pinned);
+    let of_files = of_files.map(|known| &known.key.fingerprint);
     let mut seen = BTreeSet::new();
-    let keys = keys.filter(|key| seen.insert(key.fingerprint.clone()));
-    let keys = keys.map(|key| Key {
-        comment: comments.get(&key.fingerprint).cloned(),
-        ..key
+    let keys = pins.iter().chain(of_files);
+    let keys = keys.filter(|key| seen.insert(*key)).map(|key| {
+        let known = files.iter().find(|one| one.key.fingerprint == *key);
+        Key::new(key, known, comments.get(key), now)
     });
     keys.collect()
 }
 
 impl Key {
-    /// A key that is known by its fingerprint only.
-    fn named(fingerprint: &Fingerprint) -> Self {
+    /// A key, and what a file says about it, if one has it.
+    fn new(
+        fingerprint: &Fingerprint,
+        known: Option<&KeyOfFile>,
+        comment: Option<&String>,
+        now: SystemTime,
+    ) -> Self {
+        let key = known.map(|known| &known.key);
+        let (status, words) = known.map(|known| known.status(now)).unzip();
+        let text = match (known, words) {
+            (Some(KeyOfFile { file, key }), Some(words)) => format!("{key}, {words}   {file}"),
+            _ => "only the fingerprint; `push` needs `--key FILE`".to_owned(),
+        };
         Self {
             fingerprint: fingerprint.clone(),
-            file: None,
-            user_id: None,
-            algorithm: None,
-            expires: None,
-            status: None,
-            comment: None,
-            text: "only the fingerprint; `push` needs `--key FILE`".to_owned(),
-        }
-    }
-
-    fn described(known: &KeyOfFile, now: SystemTime) -> Self {
-        let KeyOfFile { file, key } = known;
-        let (status, words) = known.status(now);
-        Self {
-            file: Some(file.clone()),
-            user_id: key.user_id.clone(),
-            algorithm: Some(key.algorithm.clone()),
-            expires: key.expires.map(date),
-            status: Some(status),
-            text: format!("{key}, {words}   {file}"),
-            ..Self::named(&key.fingerprint)
+            file: known.map(|known| known.file.clone()),
+            user_id: key.and_then(|key| key.user_id.clone()),
+            algorithm: key.map(|key| key.algorithm.clone()),
+            expires: key.and_then(|key| key.expires).map(date),
+            status,
+            comment: comment.cloned(),
+            text,
         }
     }
 

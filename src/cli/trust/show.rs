@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
     let provider = session.provider(&arguments.provider, "trust show")?;
     let (now, printer) = (SystemTime::now(), &session.printer);
     let file = session.trust_path(&arguments.trust, None);
-    let policy = policy(&arguments.trust, file.as_ref(), &mut read, |_, _| ())?;
+    let policy = policy(&arguments.trust, file.as_ref(), &mut read)?;
     let entry = policy.entry_for(&provider);
     let given = policy.rule_for(&provider);
     let writing = given.clone().unwrap_or_default();

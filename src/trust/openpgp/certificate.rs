@@ -115,7 +115,7 @@ impl Offered {
 
     /// Adds the packets of another copy, unless the certificate would exceed the limits.
     pub fn merge(&mut self, mut other: CertificateCopy, anchor: Anchor) -> bool {
-        self.anchor = stronger(self.anchor, anchor);
+        self.anchor = self.anchor.min(anchor);
         let own = &mut self.copy;
         other.forget(own);
         if other.components.is_empty() {
@@ -142,17 +142,4 @@ impl Offered {
             .map(|primary| primary.signatures.push(packet.to_owned()))
             .is_some()
     }
-}
-
-fn stronger(one: Anchor, other: Anchor) -> Anchor {
-    let order = [
-        Anchor::Pinned,
-        Anchor::Origin,
-        Anchor::Embedded,
-        Anchor::Lock,
-    ];
-    order
-        .into_iter()
-        .find(|anchor| *anchor == one || *anchor == other)
-        .unwrap_or(one)
 }

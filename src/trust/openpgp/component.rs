@@ -35,22 +35,17 @@ fn is_issued_by(signature: &Signature, owner: &KeyHandle) -> bool {
 }
 
 fn is_about_keys(kind: SignatureType) -> bool {
-    use SignatureType::{
-        CasualCertification, CertificationRevocation, DirectKey, GenericCertification,
-        KeyRevocation, PersonaCertification, PositiveCertification, SubkeyBinding,
-        SubkeyRevocation,
-    };
     matches!(
         kind,
-        DirectKey
-            | KeyRevocation
-            | GenericCertification
-            | PersonaCertification
-            | CasualCertification
-            | PositiveCertification
-            | CertificationRevocation
-            | SubkeyBinding
-            | SubkeyRevocation
+        SignatureType::DirectKey
+            | SignatureType::KeyRevocation
+            | SignatureType::GenericCertification
+            | SignatureType::PersonaCertification
+            | SignatureType::CasualCertification
+            | SignatureType::PositiveCertification
+            | SignatureType::CertificationRevocation
+            | SignatureType::SubkeyBinding
+            | SignatureType::SubkeyRevocation
     )
 }
 

@@ -20,8 +20,12 @@ use super::certificate::Certificate;
 use super::certificates::Certificates;
 use super::key;
 
-/// The keys of each ring, in the order of their fingerprints. A key in several rings is described as all of them together do.
-pub(in crate::trust) fn describe(
+/// The keys of each key file, in the order of their fingerprints, as all copies of a key together describe it. `now` is the time used to decide what
+/// its owner says of it.
+///
+/// # Errors
+/// A file has no key, is too long, has too many keys, or reading them costs too much work.
+pub fn describe(
     rings: &[KeyRing],
     now: SystemTime,
     deadline: &Deadline,

@@ -14,7 +14,8 @@ mod ring;
 mod signature;
 mod verification;
 
-pub(super) use description::{describe, fingerprints};
+pub use description::describe;
+pub(super) use description::fingerprints;
 pub(super) use ring::is_key_file;
 pub(super) use signature::check;
 

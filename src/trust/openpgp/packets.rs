@@ -43,7 +43,9 @@ pub(super) fn signatures(file: &[u8]) -> Option<Vec<SignaturePacket>> {
     let mut rest = file;
     let mut found = Vec::new();
     while !rest.is_empty() {
-        let body = body_of_signature(&mut rest)?;
+        let (SIGNATURE, body) = next(&mut rest)? else {
+            return None;
+        };
         if found.len() == MOST || signatures_in(body) != Some(1) {
             return None;
         }
@@ -111,11 +113,6 @@ fn new_length_of_subpacket(rest: &mut &[u8]) -> Option<usize> {
         high @ 192..255 => Some(((high - 192) << 8) + number(rest, 1)? + 192),
         _ => number(rest, 4),
     }
-}
-
-fn body_of_signature<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let (tag, body) = next(rest)?;
-    (tag == SIGNATURE).then_some(body)
 }
 
 /// Partial lengths, which begin with 224 to 254, are not for signatures.

@@ -79,10 +79,8 @@ pub(in crate::trust) fn check(
 }
 
 /// The first good signature. If there is none, the reason of the attempt that got furthest.
-fn first_good(
-    mut best: SignatureErrorKind,
-    attempts: impl Iterator<Item = Result<Judged, Error>>,
-) -> Result<Judged, Error> {
+fn first_good(attempts: impl Iterator<Item = Result<Judged, Error>>) -> Result<Judged, Error> {
+    let mut best = SignatureErrorKind::Malformed;
     for judged in attempts {
         match judged? {
             Ok(good) => return Ok(Ok(good)),
@@ -170,7 +168,7 @@ impl Verification<'_> {
         named.sort_by_key(|offered| !self.accepts(offered.anchor));
         let attempts = named.into_iter();
         let attempts = attempts.map(|offered| self.certificate(signature, &issuers, offered));
-        first_good(SignatureErrorKind::Malformed, attempts)
+        first_good(attempts)
     }
 
     /// Tries a signature with the keys of a certificate that it names.
@@ -199,7 +197,7 @@ impl Verification<'_> {
         }
         let attempts = keys.iter();
         let attempts = attempts.map(|key| self.verify_with_key(signature, certificate, key));
-        first_good(SignatureErrorKind::Malformed, attempts)
+        first_good(attempts)
     }
 
     /// The error for a signature whose keys are all missing.

@@ -1,7 +1,6 @@
 //! The verification of a signature by one key.
 
 use std::borrow::Cow;
-use std::time::SystemTime;
 
 use sequoia_openpgp as openpgp;
 
@@ -40,7 +39,8 @@ pub(super) fn verify(
     if !is_over(signature, question.document, key)? {
         return Err(SignatureErrorKind::Altered { key: signer() });
     }
-    let weak = weakness(signature, now)?;
+    let weak = key::hash_notes(signature, now);
+    let weak = weak.ok_or_else(|| unsupported(signature.hash_algo()))?;
     if !weak.is_empty() && rule.weak == Weak::Refuse {
         return Err(SignatureErrorKind::WeakDocument { key: signer() });
     }
@@ -92,11 +92,6 @@ fn is_over(
     }
     hash.update(&message);
     Ok(signature.verify_hash(key.key(), hash).is_ok())
-}
-
-/// The notes about the hash algorithm of the signature.
-fn weakness(signature: &Signature, now: SystemTime) -> Result<&'static [Note], SignatureErrorKind> {
-    key::hash_notes(signature, now).ok_or_else(|| unsupported(signature.hash_algo()))
 }
 
 fn unsupported(received: impl ToString) -> SignatureErrorKind {
