@@ -1,6 +1,6 @@
 //! Creates, lists, syncs and removes the entries of directories.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Error, UNFINISHED, if_exists};
 
@@ -69,22 +69,13 @@ pub fn names_within(path: &Path, left: &mut usize) -> Result<Option<Vec<String>>
     Ok(Some(names))
 }
 
-/// The directories in a directory, without those whose names begin with a dot.
-#[derive(Debug, Default)]
-pub struct Subdirectories {
-    /// Their names, sorted.
-    pub names: Vec<String>,
-    /// The symbolic links in the directory that lead nowhere, such as to a directory on a disk that is not mounted.
-    pub broken_links: Vec<PathBuf>,
-}
-
 /// The sorted names of the directories in a directory, without those that begin with a dot; none if it does not exist.
 ///
 /// # Errors
 /// The system reported an error.
 pub fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
     let found = subdirectories_within(path, &mut { usize::MAX })?;
-    Ok(found.unwrap_or_default().names)
+    Ok(found.unwrap_or_default())
 }
 
 /// As [`subdirectories`]; `None` if the directory has more than `left` entries of any kind. They are subtracted from `left`.
@@ -94,21 +85,18 @@ pub fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
 pub fn subdirectories_within(
     path: &Path,
     left: &mut usize,
-) -> Result<Option<Subdirectories>, Error> {
-    let Some(names) = if_exists(names_within(path, left))?.unwrap_or(Some(Vec::new())) else {
+) -> Result<Option<Vec<String>>, Error> {
+    let Some(mut names) = if_exists(names_within(path, left))?.unwrap_or(Some(Vec::new())) else {
         return Ok(None);
     };
-    let mut directories = Subdirectories::default();
     // A name that begins with a dot is that of an unfinished or hidden directory, which clients ignore too.
-    for name in names.into_iter().filter(|name| !name.starts_with('.')) {
+    names.retain(|name| !name.starts_with('.'));
+    let mut directories = Vec::new();
+    for name in names {
         let entry = path.join(&name);
         let found = std::fs::metadata(&entry).map_err(|source| Error::at("read", &entry, source));
-        match if_exists(found)? {
-            Some(found) if found.is_dir() => directories.names.push(name),
-            Some(_) => {}
-            None if entry.is_symlink() => directories.broken_links.push(entry),
-            // It was removed a moment ago.
-            None => {}
+        if if_exists(found)?.is_some_and(|found| found.is_dir()) {
+            directories.push(name);
         }
     }
     Ok(Some(directories))

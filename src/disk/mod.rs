@@ -19,9 +19,9 @@ pub mod unpack;
 pub use contents::{copy_directory, directory_h1};
 pub use directory::Directory;
 pub use entries::{
-    Subdirectories, create_directory, create_durable_directory, create_private_directory,
-    directory_of, exists, names, names_within, refuse_links, remove, subdirectories,
-    subdirectories_within, sweep, sync_directory,
+    create_directory, create_durable_directory, create_private_directory, directory_of, exists,
+    names, names_within, refuse_links, remove, subdirectories, subdirectories_within, sweep,
+    sync_directory,
 };
 pub use error::{Error, if_exists};
 pub use files::{Blocks, CHUNK, open, open_unlinked, read, read_regular, read_unlinked};

@@ -133,7 +133,7 @@ pub enum Error {
     /// Neither a directory that is written nor the one above it exists. A path on a disk that is not mounted has this form.
     #[error("cannot create the directory {}\n  expected that the directory above it exists", printable_path(.path))]
     NoParent { path: PathBuf },
-    /// A layout without an `index.json` or a valid `oci-layout` file, or a link that leads nowhere: a part may be missing, or its disk is not mounted.
+    /// A layout without an `index.json` or a valid `oci-layout` file: a part of it may be missing.
     #[error("the layout {} is incomplete\n  expected its index.json, and the file oci-layout of version 1.0.0", printable_path(.path))]
     Incomplete { path: PathBuf },
     /// A file is not a bundle as tfoci writes it.

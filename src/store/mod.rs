@@ -109,7 +109,7 @@ pub struct Providers {
     pub example: Option<Repository>,
     /// Whether the names of repositories have no host, so that the default one was taken.
     pub is_host_assumed: bool,
-    /// The directories of layouts that may have more providers, but that were copied in part or are away. A registry has none.
+    /// The directories of layouts that were copied in part, and may have more providers. A registry has none.
     pub unfinished: Vec<PathBuf>,
 }
 

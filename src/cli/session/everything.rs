@@ -78,7 +78,7 @@ impl Everything {
         let paths = self.listed.unfinished.iter();
         let paths: Vec<String> = paths.map(|path| printable_path(path)).collect();
         let text = format!(
-            "incomplete layouts are left out: {}. They may be written just now, not copied to the end, or on a disk that is not mounted. If its versions are gone for good, delete the directory",
+            "incomplete layouts are left out: {}. They may be written just now, or not copied to the end. If the versions of one are gone for good, delete its directory",
             listed(&paths, FEW)
         );
         (!paths.is_empty()).then_some(text)

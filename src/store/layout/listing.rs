@@ -19,15 +19,10 @@ impl Layout {
         Ok(entries.next().is_none())
     }
 
-    /// The directory, or the link above it, that hides whether the repository has versions; `None` if it is just absent.
+    /// The directory of the repository, if it is a layout without its `index.json`.
     pub(in crate::store) fn incomplete(&self, repository: &Repository) -> Option<PathBuf> {
         let path = self.root().join(repository.as_str());
-        if path.is_dir() {
-            return Some(path).filter(|path| is_unfinished(path));
-        }
-        let mut below = path.ancestors().take_while(|one| *one != self.root());
-        let lost = below.find(|one| one.is_symlink() && !one.exists() || is_empty(one));
-        lost.map(Path::to_owned)
+        is_unfinished(&path).then_some(path)
     }
 
     /// Whether the first write of a layout goes on, or was interrupted. Another one may begin again.
@@ -41,27 +36,14 @@ impl Layout {
         let root = self.root();
         let mut left = MOST_ENTRIES;
         let mut found = Layouts::default();
-        let mut subdirectories = |path: &Path, found: &mut Layouts| {
+        let mut subdirectories = |path: &Path| {
             let within = disk::subdirectories_within(path, &mut left)?;
             let (path, limit) = (root.to_owned(), MOST_ENTRIES);
-            let within = within.ok_or(Error::TooManyEntries { path, limit })?;
-            found.unfinished.extend(within.broken_links);
-            Ok::<_, Error>(within.names)
+            within.ok_or(Error::TooManyEntries { path, limit })
         };
-        for host in subdirectories(root, &mut found)? {
-            let namespaces = subdirectories(&root.join(&host), &mut found)?;
-            let is_host = host.contains(['.', '_']);
-            // Where the disk of a host or a namespace is not mounted, there may be an empty directory.
-            if is_host && namespaces.is_empty() {
-                found.unfinished.push(root.join(&host));
-            }
-            for namespace in namespaces {
-                let directory = root.join(&host).join(&namespace);
-                let types = subdirectories(&directory, &mut found)?;
-                if is_host && is_empty(&directory) {
-                    found.unfinished.push(directory);
-                }
-                for type_name in types {
+        for host in subdirectories(root)? {
+            for namespace in subdirectories(&root.join(&host))? {
+                for type_name in subdirectories(&root.join(&host).join(&namespace))? {
                     let relative = format!("{host}/{namespace}/{type_name}");
                     let Some(repository) = Repository::of_directory(&relative) else {
                         continue;
@@ -80,16 +62,11 @@ impl Layout {
     }
 }
 
-/// Whether a directory is a layout without its `index.json`, or empty. A filesystem mirror has other directories of the same names.
+/// Whether a directory is a layout without its `index.json`. A filesystem mirror has other directories of the same names.
 fn is_unfinished(directory: &Path) -> bool {
     let has = |name: &str| directory.join(name).exists();
     let is_layout = ["blobs", "oci-layout", LOCK].into_iter().any(has);
-    !has("index.json") && (is_layout || is_empty(directory))
-}
-
-/// Whether it is a directory without entries, as one is where a disk is not mounted.
-fn is_empty(directory: &Path) -> bool {
-    std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_none())
+    is_layout && !has("index.json")
 }
 
 /// The layouts in a directory of layouts.
@@ -97,7 +74,6 @@ fn is_empty(directory: &Path) -> bool {
 pub(in crate::store) struct Layouts {
     /// The repositories of providers.
     pub(in crate::store) repositories: Vec<Repository>,
-    /// The directories of providers without an `index.json`, and links that lead nowhere. Their providers are not known to be gone: a layout may
-    /// have been copied in part, or its disk may not be mounted.
+    /// The directories of layouts without an `index.json`. Their providers are not known to be gone: a layout may have been copied in part.
     pub(in crate::store) unfinished: Vec<PathBuf>,
 }
