@@ -8,7 +8,7 @@ use super::referrers::Attached;
 use super::whole_version::{WholeVersion, documents_in_memory};
 use crate::blob::{BlobSource as _, Memory};
 use crate::digest::Digest;
-use crate::disk::temp_file::TempFileWriter;
+use crate::disk::temp_file::TempFile;
 use crate::event::{Subject, Transfer};
 use crate::jobs::locked;
 use crate::oci::{self, Part, Repository, Tag};
@@ -29,7 +29,7 @@ pub(super) struct Draft {
 
 pub(super) struct Drafts {
     /// Manifests and documents. There may be too many for the memory.
-    kept: TempFileWriter,
+    kept: TempFile,
     length: u64,
     blobs: HashMap<Key, Origin>,
     pub(super) versions: Vec<Drafted>,
@@ -71,7 +71,7 @@ impl Draft {
         });
         Ok(Self {
             drafts: Mutex::new(Drafts {
-                kept: TempFileWriter::new()?,
+                kept: TempFile::new()?,
                 length: 0,
                 blobs: HashMap::new(),
                 versions: Vec::new(),

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::Error;
 
-/// A temporary file, in the system's directory for temporary files. The system deletes it when it is dropped with all of its readers.
-#[derive(Debug)]
-pub struct TempFileWriter(Arc<File>);
+/// A file in the system's directory for temporary files. The system deletes it when it is dropped with all of its clones and readers.
+#[derive(Clone, Debug)]
+pub struct TempFile(Arc<File>);
 
-impl TempFileWriter {
+impl TempFile {
     /// Creates an empty file.
     ///
     /// # Errors
@@ -32,18 +32,10 @@ impl TempFileWriter {
         written.map_err(|source| failed("write", source))
     }
 
-    /// Reads the bytes that are written so far, from an offset.
-    pub fn reader(&self, from: u64) -> Reader {
-        Reader::of(&self.0, from)
-    }
-
-    /// Truncates the file.
-    ///
-    /// # Errors
-    /// The system reported an error.
-    pub fn clear(&mut self) -> Result<(), Error> {
-        let cleared = self.0.set_len(0).and_then(|()| (&*self.0).rewind());
-        cleared.map_err(|source| failed("write", source))
+    /// Reads the bytes that are written so far, from an offset. Each reader has its own position.
+    pub fn reader(&self, at: u64) -> Reader {
+        let file = Arc::clone(&self.0);
+        Reader { file, at }
     }
 }
 
@@ -55,11 +47,6 @@ pub struct Reader {
 }
 
 impl Reader {
-    fn of(file: &Arc<File>, at: u64) -> Self {
-        let file = Arc::clone(file);
-        Self { file, at }
-    }
-
     /// The next bytes, at most so many.
     ///
     /// # Errors
@@ -147,12 +134,10 @@ mod tests {
 
     #[test]
     fn readers_do_not_disturb_each_other() {
-        let mut writer = TempFileWriter::new().unwrap();
-        writer.write(b"wrong").unwrap();
-        writer.clear().unwrap();
-        writer.write(b"abc").unwrap();
-        writer.write(b"def").unwrap();
-        let (mut all, mut rest) = (writer.reader(0), writer.reader(4));
+        let mut file = TempFile::new().unwrap();
+        file.write(b"abc").unwrap();
+        file.write(b"def").unwrap();
+        let (mut all, mut rest) = (file.reader(0), file.reader(4));
         let mut buffer = [0; 8];
         assert_eq!(all.read(&mut buffer).unwrap(), 6);
         assert_eq!(buffer[..6], *b"abcdef");
@@ -161,6 +146,6 @@ mod tests {
         assert_eq!(rest.seek(SeekFrom::Current(2)).unwrap(), 3);
         assert!(rest.seek(SeekFrom::Current(-4)).is_err());
         assert_eq!(rest.up_to(9).unwrap(), b"def");
-        assert_eq!(writer.reader(7).read(&mut buffer).unwrap(), 0);
+        assert_eq!(file.reader(7).read(&mut buffer).unwrap(), 0);
     }
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::archive::{self, Archive, Limits, Members as _, Stream, executable};
 use crate::blob::{Body, ReadError, proven};
-use crate::disk::temp_file::TempFileWriter;
+use crate::disk::temp_file::TempFile;
 use crate::publish::{BlobFailure, PackageBlob};
 
 /// The number of chunks between the task that downloads and the thread that reads, apart from those that each of them holds. More are not
@@ -168,7 +168,7 @@ impl<B: PackageBlob> Download<B> {
         let refused = unusable.clone();
         let type_name = self.subject.provider.type_name().to_owned();
         let of_arrived = type_name.clone();
-        let mut spooled: Option<TempFileWriter> = None;
+        let mut spooled: Option<TempFile> = None;
         let arrived = self.arriving_or_to(
             |front| Ok(Stream::<&[u8]>::suits(front)),
             move |reader| match Stream::new(reader, size, &Limits::default()).finish() {
@@ -180,14 +180,14 @@ impl<B: PackageBlob> Download<B> {
                 Err(error) => Err(refused(error)),
             },
             |chunk| {
-                let writer = spooled.take().map_or_else(TempFileWriter::new, Ok)?;
-                spooled.insert(writer).write(chunk)
+                let file = spooled.take().map_or_else(TempFile::new, Ok)?;
+                spooled.insert(file).write(chunk)
             },
         );
         if let Some(inspected) = arrived.await? {
             return Ok(inspected);
         }
-        let zip = spooled.map_or_else(TempFileWriter::new, Ok)?;
+        let zip = spooled.map_or_else(TempFile::new, Ok)?;
         let inspected = jobs::in_thread(move || {
             let mut archive = Archive::open(zip.reader(0), &Limits::default())?;
             Ok(Inspected {

@@ -14,7 +14,7 @@ use super::location::RemoteMetadata;
 use super::source_package::SourcePackage;
 use crate::archive::{Archive, Limits};
 use crate::digest::{Digest, Hasher};
-use crate::disk::temp_file::TempFileWriter;
+use crate::disk::temp_file::TempFile;
 use crate::error::{FEW, listed, printable};
 use crate::hash::PackageHash;
 use crate::http::{Retry, Shown, Transient};
@@ -104,7 +104,7 @@ impl RemoteMetadata {
     }
 
     async fn attempt(&self) -> Result<Expected, Error> {
-        let (mut file, mut hasher, mut size) = (TempFileWriter::new()?, Hasher::new(), 0);
+        let (mut file, mut hasher, mut size) = (TempFile::new()?, Hasher::new(), 0);
         let mut answer = self.ask(0).await?;
         if answer.content_length() > Some(self.largest()) {
             return Err(self.too_large());
@@ -128,7 +128,7 @@ impl RemoteMetadata {
     }
 
     /// Checks the downloaded package against the hashes.
-    async fn check(&self, file: &TempFileWriter, digest: &Digest) -> Result<(), Error> {
+    async fn check(&self, file: &TempFile, digest: &Digest) -> Result<(), Error> {
         let zh = PackageHash::of_zip(digest);
         let hashes = &self.hashes;
         if hashes.is_empty() || hashes.contains(&zh) {
