@@ -8,8 +8,7 @@
 //! ```
 //!
 //! The same versions give the same file on every machine: members have no time and no owner, and each blob is stored once. A bundle is written
-//! by [`copy`](crate::copy) and never changed. It is read at offsets: its lists when it is opened, and the headers of its members once, when the
-//! first blob is read, or of a delta at once. A reader refuses members and orders that a writer would not have written. OCI tools read it too.
+//! by [`copy`](crate::copy) and never changed. It is read at offsets: its lists and the headers of its members when it is opened. A reader refuses members and orders that a writer would not have written. OCI tools read it too.
 
 pub mod contents;
 mod file;
@@ -23,14 +22,12 @@ use std::iter::once;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::OnceCell;
-
 use self::contents::Parts;
-use super::{BundleFault, Error};
+use super::Error;
 use crate::blob::{self, BlobInfo, BlobSource, Body, Opened, ReadError};
 use crate::digest::Digest;
 use crate::disk::{self, Blocks, temp_file};
-use crate::jobs::{in_thread, locked};
+use crate::jobs::locked;
 use crate::oci::referrers::subject_of;
 use crate::oci::tags::MOST_TAGS;
 use crate::oci::{Descriptor, Part as Document, REF_NAME, Repository, Tag, Tags, tags};
@@ -61,8 +58,7 @@ struct Inner {
     omitted: HashSet<Digest>,
     /// The first part that is missing, and the versions of all that are.
     missing: Option<(PathBuf, Vec<String>)>,
-    /// The blobs, or why they are no blobs of a bundle.
-    members: OnceCell<Result<Members, BundleFault>>,
+    members: Members,
     /// The blobs that were read.
     read: Mutex<HashSet<Key>>,
 }
@@ -75,8 +71,6 @@ struct Part {
     length: u64,
     /// Where the blobs begin.
     head: u64,
-    /// How many manifests, documents and packages follow.
-    classes: [usize; 3],
 }
 
 /// A blob in a bundle.
@@ -125,17 +119,14 @@ impl Bundle {
             let omitted = contents.base.into_iter().flat_map(|base| base.omitted);
             let omitted = omitted.filter_map(|blob| blob.digest.parse::<Digest>().ok());
             inner.omitted.extend(omitted);
+            let classes = contents.members.unwrap_or_default();
+            part.scan(inner.parts.len(), classes, &mut inner.members)?;
             inner.parts.push(part);
         }
         inner.missing = set.and_then(|set| missing(path, set, &numbers));
-        if !inner.omitted.is_empty() {
-            // A package that is there is not left out, whatever the list says.
-            let members = inner.scan()?;
-            let is_there = |key| members.contains_key(&key);
-            let omitted = |digest: &Digest| !is_there(digest.sha256());
-            inner.omitted.retain(omitted);
-            inner.members = OnceCell::new_with(Some(Ok(members)));
-        }
+        // A package that is there is not left out, whatever the list says.
+        let is_there = |digest: &Digest| inner.members.contains_key(&digest.sha256());
+        inner.omitted.retain(|digest| !is_there(digest));
         Ok(Self(Arc::new(inner)))
     }
 
@@ -169,7 +160,7 @@ impl Bundle {
     /// # Errors
     /// One of them has other bytes than its name says, or cannot be read.
     pub async fn read_rest(&self) -> Result<(), Error> {
-        for (key, (_, _, size)) in self.members().await? {
+        for (key, (_, _, size)) in &self.0.members {
             let (digest, size) = (Digest::from_sha256(*key), *size);
             if !locked(&self.0.read).contains(key) {
                 let read = blob::verify(&self.blob(Expected { digest, size })).await;
@@ -204,29 +195,13 @@ impl Bundle {
         }
     }
 
-    pub(super) async fn blob_size(&self, expected: &Expected) -> Result<Option<u64>, Error> {
-        Ok(self.find(&expected.digest).await?.map(|(_, _, size)| size))
+    pub(super) fn blob_size(&self, expected: &Expected) -> Option<u64> {
+        self.find(&expected.digest).map(|(_, _, size)| size)
     }
 
-    async fn find(&self, digest: &Digest) -> Result<Option<(&Part, u64, u64)>, Error> {
-        let members = self.members().await?;
-        let found = members.get(&digest.sha256());
-        Ok(found.and_then(|(part, at, size)| Some((self.0.parts.get(*part)?, *at, *size))))
-    }
-
-    /// Reads the headers once. What they refuse is kept, so that each version gets the same error.
-    async fn members(&self) -> Result<&Members, Error> {
-        let scanned = self.0.members.get_or_try_init(async || {
-            let inner = Arc::clone(&self.0);
-            match in_thread(move || inner.scan()).await {
-                Err(Error::Bundle(refused)) => Ok(Err(refused)),
-                scanned => scanned.map(Ok),
-            }
-        });
-        let scanned: &Result<_, BundleFault> = scanned.await?;
-        scanned
-            .as_ref()
-            .map_err(|refused| Error::Bundle(refused.clone()))
+    fn find(&self, digest: &Digest) -> Option<(&Part, u64, u64)> {
+        let (part, at, size) = self.0.members.get(&digest.sha256())?;
+        Some((self.0.parts.get(*part)?, *at, *size))
     }
 }
 
@@ -239,8 +214,7 @@ impl BlobSource for BundleBlob {
 
     async fn open(&self, from: u64) -> Opened<Error> {
         let digest = self.expected.digest;
-        let found = self.bundle.find(&digest).await.map_err(ReadError::Source)?;
-        let Some((part, at, stored)) = found else {
+        let Some((part, at, stored)) = self.bundle.find(&digest) else {
             return Err(match self.bundle.omits(&digest) {
                 true => ReadError::Source(Error::LeftOut { digest }),
                 false => blob::Error::Missing.into(),
@@ -249,17 +223,6 @@ impl BlobSource for BundleBlob {
         locked(&self.bundle.0.read).insert(digest.sha256());
         let blocks = Blocks::open(&part.path, at + from)?;
         Ok(Body::of_file(blocks.up_to(stored.saturating_sub(from))))
-    }
-}
-
-impl Inner {
-    /// Reads all headers.
-    fn scan(&self) -> Result<Members, Error> {
-        let mut members = Members::new();
-        for (number, part) in self.parts.iter().enumerate() {
-            part.scan(number, &mut members)?;
-        }
-        Ok(members)
     }
 }
 
@@ -272,7 +235,6 @@ impl Part {
             length: file.metadata().map_or(0, |found| found.len()),
             file,
             head: 0,
-            classes: [0; 3],
         };
         let index = part.list(tar::INDEX)?;
         let list = part.list(tar::CONTENTS)?;
@@ -285,7 +247,6 @@ impl Part {
         if marker != tags::LAYOUT {
             return Err(other(tar::MARKER));
         }
-        part.classes = contents.members.unwrap_or_default();
         Ok((part, tags, contents))
     }
 
@@ -325,10 +286,15 @@ impl Part {
         Err(self.fault(name, &expected, &received))
     }
 
-    /// Reads all headers, and adds the blobs that earlier parts do not have.
-    fn scan(&self, part: usize, members: &mut Members) -> Result<(), Error> {
+    /// Reads all headers, and adds the blobs that earlier parts do not have. `classes` says how many manifests, documents and packages follow.
+    fn scan(
+        &self,
+        part: usize,
+        classes: [usize; 3],
+        members: &mut Members,
+    ) -> Result<(), Error> {
         let mut end = self.head;
-        for count in self.classes {
+        for count in classes {
             let mut before: Option<Key> = None;
             for number in 0..count {
                 let Some((name, at, size)) = self.member(end)? else {

@@ -228,7 +228,7 @@ impl Repo {
                     .stored_size(expected)
                     .await
             }
-            Store::Bundle(bundle) => bundle.blob_size(expected).await,
+            Store::Bundle(bundle) => Ok(bundle.blob_size(expected)),
         }
     }
 
