@@ -19,10 +19,8 @@ pub enum KnownRegistry {
     EcrPublic,
     /// Azure Container Registry, in any of the Azure clouds.
     Acr,
-    /// Google Artifact Registry.
+    /// Google Artifact Registry, which also answers for its predecessor, Container Registry.
     ArtifactRegistry,
-    /// Google Container Registry, the predecessor of Artifact Registry.
-    Gcr,
     /// Any other.
     Other,
 }
@@ -55,11 +53,10 @@ impl KnownRegistry {
             "docker.io" | "index.docker.io" | HUB => Self::DockerHub,
             "ghcr.io" => Self::Ghcr,
             "public.ecr.aws" => Self::EcrPublic,
-            "gcr.io" => Self::Gcr,
+            "gcr.io" => Self::ArtifactRegistry,
             _ if is_ecr && ends(&[".amazonaws.com", ".amazonaws.com.cn", ".on.aws"]) => Self::Ecr,
             _ if ends(&[".azurecr.io", ".azurecr.cn", ".azurecr.us"]) => Self::Acr,
-            _ if ends(&[".pkg.dev"]) => Self::ArtifactRegistry,
-            _ if ends(&[".gcr.io"]) => Self::Gcr,
+            _ if ends(&[".pkg.dev", ".gcr.io"]) => Self::ArtifactRegistry,
             _ => Self::Other,
         }
     }
@@ -77,7 +74,7 @@ impl KnownRegistry {
             // Of several PATCH requests, only the last one takes effect.
             Self::Ghcr
             // PATCH is answered with 405.
-            | Self::ArtifactRegistry | Self::Gcr
+            | Self::ArtifactRegistry
             // The offsets in the answers to PATCH are unreliable.
             | Self::Ecr | Self::EcrPublic => UploadSupport::Whole,
             // A PUT is aborted near 20 MB. 4 MiB is the length of chunks of Azure's own clients.
@@ -138,8 +135,8 @@ mod tests {
             ("acme.azurecr.us", KnownRegistry::Acr),
             ("acme.azurecr.cn", KnownRegistry::Acr),
             ("europe-docker.pkg.dev", KnownRegistry::ArtifactRegistry),
-            ("gcr.io", KnownRegistry::Gcr),
-            ("eu.gcr.io", KnownRegistry::Gcr),
+            ("gcr.io", KnownRegistry::ArtifactRegistry),
+            ("eu.gcr.io", KnownRegistry::ArtifactRegistry),
             ("registry.gitlab.com", KnownRegistry::Other),
             ("quay.io", KnownRegistry::Other),
             ("azurecr.io.example.com", KnownRegistry::Other),
