@@ -311,7 +311,7 @@ async fn follow(
             }
             let is_too_deep = levels.len() > DEEPEST && !level.is_empty();
             if is_too_deep || seen.len() > limit {
-                return Err(store::Error::TooManyParts { limit }.into());
+                return Err(store::Error::too_many_parts(limit).into());
             }
         }
         levels.push(level);
@@ -353,9 +353,7 @@ async fn below(repo: &Repo, root: &RawManifest) -> Result<Vec<Descriptor>, store
                 continue;
             }
             if seen.len() > MOST_ENTRIES {
-                return Err(store::Error::TooManyParts {
-                    limit: MOST_ENTRIES,
-                });
+                return Err(store::Error::too_many_parts(MOST_ENTRIES));
             }
             if entry.media_type.contains("index") || entry.media_type.contains("list") {
                 open.extend(repo.manifest(At::Entry(&entry)).await?);

@@ -116,9 +116,9 @@ pub struct Package<L> {
     pub location: L,
 }
 
-/// The largest package in bytes, and the largest other blob of an artifact. It equals the limit for an unpacked provider. Strangers say how
+/// The largest package in bytes, and the largest other blob of an artifact: a byte less than 8 GiB, as in the headers of a tar. Strangers say how
 /// large a package is, and what they say must not fill a disk.
-pub const LARGEST_BLOB: u64 = 8 << 30;
+pub const LARGEST_BLOB: u64 = (8 << 30) - 1;
 
 /// The digest and size that a blob must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, PartialOrd, Ord)]

@@ -20,8 +20,8 @@ use crate::place::Place;
 use crate::publish::ReportedBlob;
 use crate::store::bundle::contents::Parts;
 use crate::store::bundle::contents::{Base, BundledVersion, Contents, FORMAT, ListedBlob};
-use crate::store::bundle::{Key, Lists, Member, Writing, fault, part_path};
-use crate::store::{Error, PutError};
+use crate::store::bundle::{Key, Lists, Member, Writing, part_path};
+use crate::store::{BundleError, Error, PutError};
 
 /// Where a bundle is written.
 #[derive(Clone, Debug)]
@@ -126,7 +126,7 @@ impl Output {
         let parts = match self.split {
             _ if versions.is_empty() => return Ok(Vec::new()),
             None => return Ok(vec![self.file(drafts, versions, None)?]),
-            Some(limit) => self.cut(drafts, versions, limit)?,
+            Some(limit) => Self::cut(drafts, versions, limit)?,
         };
         let numbered = || (1..).zip(&parts);
         let named = numbered().flat_map(|(number, part)| {
@@ -150,7 +150,6 @@ impl Output {
 
     /// Cuts the versions into parts, in their order.
     fn cut<'v>(
-        &self,
         drafts: &Drafts,
         versions: &'v [&'v Drafted],
         limit: u64,
@@ -169,7 +168,8 @@ impl Output {
             if size >= limit && at == begin {
                 let (provider, version) = (&version.published.provider, &version.published.version);
                 let expected = format!("less than {limit} bytes for {provider} {version}");
-                return Err(self.impossible(&expected, &format!("{size} bytes")));
+                let received = format!("{size} bytes");
+                return Err(BundleError::Unwritable { expected, received }.into());
             }
         }
         parts.extend(versions.get(begin..));
@@ -223,18 +223,15 @@ impl Output {
         });
         let entries: BTreeMap<_, _> = entries.collect();
         let lists = Lists::new(entries.into_values(), &contents)?.ok_or_else(|| {
+            let expected = "fewer versions for its lists".to_owned();
             let received = format!("{} versions", versions.len());
-            self.impossible("fewer versions for its lists", &received)
+            BundleError::Unwritable { expected, received }
         })?;
         let keys = blobs.manifests.iter().chain(&blobs.documents);
         let keys = keys.chain(&blobs.packages);
         let (members, size) = lists.members(keys.map(|key| (*key, drafts.size(key))));
         bundled.size = size;
         Ok((bundled, lists, members))
-    }
-
-    fn impossible(&self, expected: &str, received: &str) -> Error {
-        Error::Unwritable(fault(self.path.as_deref(), "", expected, received))
     }
 }
 

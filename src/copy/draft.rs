@@ -16,7 +16,7 @@ use crate::outcome::{Problem, Published};
 use crate::publish::{Blob, ContentGraph};
 use crate::release::Expected;
 use crate::store::bundle::contents::Contents;
-use crate::store::bundle::{Key, index_entry, key_of};
+use crate::store::bundle::{Key, index_entry};
 use crate::store::{Error, Repo, StoreBlob};
 
 /// The versions that were read and verified. The bytes of their packages stay where they are.
@@ -178,7 +178,7 @@ impl Drafts {
         read: Option<&[u8]>,
         package: Option<usize>,
     ) -> Result<Key, Error> {
-        let key = key_of(blob)?;
+        let key = blob.digest.sha256();
         if !self.blobs.contains_key(&key) {
             if let Some(bytes) = read {
                 self.kept.write(bytes)?;

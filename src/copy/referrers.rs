@@ -80,7 +80,7 @@ impl Found {
     fn count(&mut self) -> Result<(), store::Error> {
         self.manifests += 1;
         match self.manifests > MOST {
-            true => Err(store::Error::TooManyParts { limit: MOST }),
+            true => Err(store::Error::too_many_parts(MOST)),
             false => Ok(()),
         }
     }
@@ -136,7 +136,7 @@ impl Journey<'_> {
                 return Ok(());
             }
         }
-        Err(store::Error::TooManyParts { limit: MOST })
+        Err(store::Error::too_many_parts(MOST))
     }
 
     /// Reads what is attached to one manifest.

@@ -82,10 +82,7 @@ pub fn subdirectories(path: &Path) -> Result<Vec<String>, Error> {
 ///
 /// # Errors
 /// The system reported an error.
-pub fn subdirectories_within(
-    path: &Path,
-    left: &mut usize,
-) -> Result<Option<Vec<String>>, Error> {
+pub fn subdirectories_within(path: &Path, left: &mut usize) -> Result<Option<Vec<String>>, Error> {
     let Some(mut names) = if_exists(names_within(path, left))?.unwrap_or(Some(Vec::new())) else {
         return Ok(None);
     };

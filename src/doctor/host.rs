@@ -66,7 +66,7 @@ pub(super) fn of_store(otherwise: Code) -> impl FnOnce(store::Error) -> Box<Find
             store::Error::Http(error) => return Box::new(of_http(error)),
             store::Error::Credentials(_) => Code::CredentialsUnreadable,
             store::Error::NoRegistry { .. }
-            | store::Error::Document { .. }
+            | store::Error::Unread { .. }
             | store::Error::Declined {
                 declined: Declined::Request(_),
                 ..

@@ -76,7 +76,7 @@ impl ContentGraph<Expected> {
                 }
                 parts += 1;
                 if parts > MOST {
-                    return Err(Error::TooManyParts { limit: MOST });
+                    return Err(Error::too_many_parts(MOST));
                 }
                 if what == Part::Blob {
                     content

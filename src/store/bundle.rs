@@ -11,11 +11,13 @@
 //! by [`copy`](crate::copy) and never changed. It is read at offsets: its lists and the headers of its members when it is opened. A reader refuses members and orders that a writer would not have written. OCI tools read it too.
 
 pub mod contents;
+mod error;
 mod file;
 mod tar;
 
 pub use contents::Contents;
-pub use file::{Lists, Member, Writing, fault, key_of, part_path, parts_beside};
+pub use error::BundleError;
+pub use file::{Lists, Member, Writing, part_path, parts_beside};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::iter::once;
@@ -152,7 +154,7 @@ impl Bundle {
     /// Why not all of a set is there, if parts are missing.
     pub fn incomplete(&self) -> Option<Error> {
         let (path, versions) = self.0.missing.clone()?;
-        Some(Error::MissingPart { path, versions })
+        Some(BundleError::MissingPart { path, versions }.into())
     }
 
     /// Reads the blobs that were not read yet.
@@ -216,7 +218,7 @@ impl BlobSource for BundleBlob {
         let digest = self.expected.digest;
         let Some((part, at, stored)) = self.bundle.find(&digest) else {
             return Err(match self.bundle.omits(&digest) {
-                true => ReadError::Source(Error::LeftOut { digest }),
+                true => ReadError::Source(BundleError::LeftOut { digest }.into()),
                 false => blob::Error::Missing.into(),
             });
         };
@@ -287,12 +289,7 @@ impl Part {
     }
 
     /// Reads all headers, and adds the blobs that earlier parts do not have. `classes` says how many manifests, documents and packages follow.
-    fn scan(
-        &self,
-        part: usize,
-        classes: [usize; 3],
-        members: &mut Members,
-    ) -> Result<(), Error> {
+    fn scan(&self, part: usize, classes: [usize; 3], members: &mut Members) -> Result<(), Error> {
         let mut end = self.head;
         for count in classes {
             let mut before: Option<Key> = None;
@@ -333,8 +330,8 @@ impl Part {
         }
         let header = rest.get(..tar::BLOCK as usize).filter(|_| is_zero(filler));
         let Some((name, size)) = header.and_then(tar::read) else {
-            let expected = format!("a member at byte {begin}, as tfoci writes it");
-            return Err(self.fault("", &expected, "other bytes, or the end of the file"));
+            let (member, expected) = (format!("at byte {begin}"), "a header as tfoci writes it");
+            return Err(self.fault(&member, expected, "other bytes, or the end of the file"));
         };
         let at = begin + tar::BLOCK;
         if at + size.next_multiple_of(tar::BLOCK) + tar::END > self.length {
@@ -354,7 +351,13 @@ impl Part {
     }
 
     fn fault(&self, member: &str, expected: &str, received: &str) -> Error {
-        Error::Bundle(fault(Some(&self.path), member, expected, received))
+        let error = BundleError::Faulty {
+            path: self.path.clone(),
+            member: member.to_owned(),
+            expected: expected.to_owned(),
+            received: received.to_owned(),
+        };
+        error.into()
     }
 }
 

@@ -55,6 +55,7 @@ impl Declined {
     pub(super) fn category(&self, status: u16) -> Category {
         match (self, status) {
             (Self::Permission { .. }, _) | (Self::Request(_), 401 | 403) => Category::Unauthorized,
+            (Self::Catalog, 401) => Category::Unauthorized,
             (Self::TagMove(..), _) => Category::Conflict,
             (Self::Repository(_), _) => Category::NotFound,
             (Self::Request(_), 404) => Category::NotFound,
@@ -117,10 +118,6 @@ impl fmt::Display for Requested {
     }
 }
 
-/// What helps where a registry does not list its repositories.
-pub(super) const NO_LIST: &str =
-    "name the providers, such as `acme/demo`: other commands need no list";
-
 impl Declined {
     pub(super) fn hint(&self, status: u16, url: &http::Shown) -> Option<String> {
         let text = match self {
@@ -145,7 +142,7 @@ impl Declined {
                     repository.host_and_name().0
                 ));
             }
-            Self::Catalog => NO_LIST,
+            Self::Catalog => "name the providers, such as `acme/demo`: other commands need no list",
             Self::Request(_) if status == 400 && url.is_plain() => {
                 return Some(http::perhaps_tls(url));
             }

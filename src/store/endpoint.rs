@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub use error::{AddressError, MappingError};
 
 use super::known;
-use super::{Bundle, Error, Layout, Providers, Registry, RepoMut, Store};
+use super::{Bundle, BundleError, Error, Layout, LayoutFault, Providers, Registry, RepoMut, Store};
 use crate::address::{Hostname, ProviderAddr};
 use crate::disk;
 use crate::jobs;
@@ -90,14 +90,15 @@ impl Endpoint {
         if directory.is_file() {
             return Err(disk::Error::NotDirectory { path }.into());
         }
-        match (self.exact, directory.join("oci-layout").exists()) {
-            (false, true) => Err(Error::IsRepository { path }),
-            (true, true) => Ok(Store::Layout(Layout::new(path, &self.text))),
+        let fault = match (self.exact, directory.join("oci-layout").exists()) {
+            (true, true) => return Ok(Store::Layout(Layout::new(path, &self.text))),
             (false, false) if directory.is_dir() => {
-                Ok(Store::Layout(Layout::new(path, &self.text)))
+                return Ok(Store::Layout(Layout::new(path, &self.text)));
             }
-            (_, false) => Err(Error::NoStore { path }),
-        }
+            (false, true) => LayoutFault::Single,
+            (_, false) => LayoutFault::Absent,
+        };
+        Err(Error::Layout { path, fault })
     }
 
     /// Opens the store for writing. It need not exist yet, but the directory above it has to.
@@ -110,16 +111,15 @@ impl Endpoint {
         let directory = match &self.kind {
             EndpointKind::Layout(directory) => directory,
             EndpointKind::Registry(_) => return Ok(Store::Registry(registry)),
-            EndpointKind::Bundle(_) => return Err(Error::ReadOnly),
+            EndpointKind::Bundle(_) => return Err(BundleError::ReadOnly.into()),
         };
         let path = directory.clone();
         if !self.exact && directory.join("oci-layout").exists() {
-            return Err(Error::IsRepository { path });
+            let fault = LayoutFault::Single;
+            return Err(Error::Layout { path, fault });
         }
-        match exists_or_can_be_made(directory) {
-            true => Ok(Store::Layout(Layout::new(path, &self.text))),
-            false => Err(Error::NoParent { path }),
-        }
+        check_parent(directory)?;
+        Ok(Store::Layout(Layout::new(path, &self.text)))
     }
 
     /// A bundle that a copy is going to write, and its file; `None` for other stores.
@@ -130,10 +130,8 @@ impl Endpoint {
         let EndpointKind::Bundle(file) = &self.kind else {
             return Ok(None);
         };
-        match exists_or_can_be_made(file) {
-            true => Ok(Some((Store::Bundle(Bundle::unwritten(&self.text)), file))),
-            false => Err(Error::NoParent { path: file.clone() }),
-        }
+        check_parent(file)?;
+        Ok(Some((Store::Bundle(Bundle::unwritten(&self.text)), file)))
     }
 
     /// Checks the address for all these providers at once: a template must map each to a repository of its own
@@ -349,10 +347,15 @@ impl Endpoint {
     }
 }
 
-/// Whether a directory exists, or the one above it, in which it can be made. Both are missing where a disk is not mounted.
-fn exists_or_can_be_made(directory: &Path) -> bool {
-    let above = directory.parent().unwrap_or(directory);
-    above.as_os_str().is_empty() || above.exists() || directory.exists()
+/// Checks that a file or directory exists, or the directory above it. Both are missing where a disk is not mounted.
+fn check_parent(path: &Path) -> Result<(), Error> {
+    match disk::directory_of(path).exists() || path.exists() {
+        true => Ok(()),
+        false => Err(Error::Layout {
+            path: path.to_owned(),
+            fault: LayoutFault::NoParent,
+        }),
+    }
 }
 
 /// Whether a text without a prefix looks like the path of a directory. No registry has such a name.

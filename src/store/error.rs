@@ -1,14 +1,16 @@
 //! Errors of stores, and what helps.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::declined::{Breach, Declined, NO_LIST, Requested};
+use super::bundle::BundleError;
+use super::declined::{Breach, Declined};
+use super::layout::LayoutFault;
 use crate::blob::{self, ReadError};
 use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;
 use crate::disk;
-use crate::error::{Category, FEW, Hint, first_line, listed, printable, printable_path, said};
+use crate::error::{Category, Hint, first_line, printable_path, said};
 use crate::http::{self, Transient};
 use crate::json;
 use crate::oci::{self, Part, Refusal, Tag};
@@ -55,24 +57,23 @@ pub enum Error {
         expected: Digest,
         received: Digest,
     },
-    /// A tag refers to more documents and blobs than any real provider has.
-    #[error(
-        "the index leads to too many documents and blobs\n  expected at most {limit}\n  received more"
-    )]
-    TooManyParts { limit: usize },
-    /// The `index.json` of a layout is malformed, or has a duplicate member, so that its readers may understand it differently.
-    #[error("{} is not the index of an OCI image layout", printable_path(.path))]
-    LayoutIndex {
-        path: PathBuf,
+    /// A list of a registry or the `index.json` of a layout is not the expected JSON, or has a duplicate member, so that its readers may understand
+    /// it differently.
+    #[error("the {what} is not valid JSON of its kind\n  from {from}")]
+    Unread {
+        /// The name of the document.
+        what: String,
+        /// Its URL or path, safe to print.
+        from: String,
         /// The parse error, with its position.
         source: json::Error,
     },
-    /// A directory that is itself a layout was given where a directory of layouts is expected.
-    #[error("{} is itself an OCI image layout\n  expected a directory of layouts", printable_path(.path))]
-    IsRepository { path: PathBuf },
-    /// A directory of layouts has more entries than any real one, or links to directories above them.
-    #[error("the directory {} has too many entries\n  expected at most {limit} in the three levels HOSTNAME/NAMESPACE/TYPE\n  received more", printable_path(.path))]
-    TooManyEntries { path: PathBuf, limit: usize },
+    /// A directory cannot be used as a store.
+    #[error("{} {fault}", printable_path(.path))]
+    Layout { path: PathBuf, fault: LayoutFault },
+    /// A bundle cannot be used or written.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
     /// An HTTP request failed.
     #[error(transparent)]
     Http(#[from] http::Error),
@@ -118,60 +119,6 @@ pub enum Error {
         received: String,
         url: http::Shown,
     },
-    /// The registry's answer is not the expected JSON, or has a duplicate member, so that its readers may understand it differently.
-    #[error("the {what} is not valid JSON of its kind\n  from {url}")]
-    Document {
-        what: Requested,
-        /// The URL of the document.
-        url: http::Shown,
-        /// The parse error, with its position.
-        source: json::Error,
-    },
-    /// The registry refused the credentials for the list of its repositories. It may refuse it to every user.
-    #[error("{0}")]
-    ListRefused(Box<Error>),
-    /// Neither a directory that is written nor the one above it exists. A path on a disk that is not mounted has this form.
-    #[error("cannot create the directory {}\n  expected that the directory above it exists", printable_path(.path))]
-    NoParent { path: PathBuf },
-    /// A layout without an `index.json` or a valid `oci-layout` file: a part of it may be missing.
-    #[error("the layout {} is incomplete\n  expected its index.json, and the file oci-layout of version 1.0.0", printable_path(.path))]
-    Incomplete { path: PathBuf },
-    /// A file is not a bundle as tfoci writes it.
-    #[error("cannot use the bundle{0}")]
-    Bundle(BundleFault),
-    /// A bundle cannot have this.
-    #[error("cannot write the bundle{0}")]
-    Unwritable(BundleFault),
-    /// A delta leaves out a blob, which the target of a copy has.
-    #[error("the package {digest} is not in this delta")]
-    LeftOut { digest: Digest },
-    /// A part of a set is not there.
-    #[error("a part of the bundle is missing\n  expected {}\n  left out {}", printable_path(.path), printable(&listed(.versions, FEW)))]
-    MissingPart {
-        path: PathBuf,
-        /// The versions that only this part, or another missing one, has.
-        versions: Vec<String>,
-    },
-    /// Only `copy` writes bundles.
-    #[error("a bundle is written by `tfoci copy` only")]
-    ReadOnly,
-    /// There is no store at the path.
-    #[error("no OCI image layout is in {}", printable_path(.path))]
-    NoStore { path: PathBuf },
-}
-
-/// What is wrong with a bundle, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}\n  expected {}\n  received {}", of_member(.path.as_deref(), .member), printable(.expected), printable(.received))]
-pub struct BundleFault {
-    /// The file; `None` where none can be named.
-    pub path: Option<PathBuf>,
-    /// The member; empty where none can be named.
-    pub member: String,
-    /// What a bundle has there.
-    pub expected: String,
-    /// What is there.
-    pub received: String,
 }
 
 impl Error {
@@ -191,6 +138,11 @@ impl Error {
         }
     }
 
+    /// A tag refers to more documents and blobs than any real provider has.
+    pub(crate) fn too_many_parts(limit: usize) -> Self {
+        Refusal::unread(Part::Index, json::Error::too_many("parts", limit)).into()
+    }
+
     /// The failure of a request that is sent again. The caller adds the location.
     pub(super) fn transient(&self, retry_after: Duration) -> Transient {
         let reason = match self {
@@ -208,10 +160,11 @@ impl Error {
 
     /// Whether the stored data is missing or damaged, as opposed to unreachable. Only then may tfoci write it again.
     pub fn is_damage(&self) -> bool {
-        matches!(
-            self,
-            Self::Refusal(_) | Self::Missing { .. } | Self::TooManyParts { .. }
-        ) || matches!(self, Self::Blob { source, .. } if source.is_damage())
+        match self {
+            Self::Refusal(_) | Self::Missing { .. } => true,
+            Self::Blob { source, .. } => source.is_damage(),
+            _ => false,
+        }
     }
 
     /// Whether the store accepts no artifact of this type, regardless of the credentials.
@@ -239,7 +192,6 @@ impl Error {
             Self::Http(_)
             | Self::Credentials(_)
             | Self::Unauthorized { .. }
-            | Self::ListRefused(_)
             | Self::NoRegistry { .. }
             | Self::Protocol {
                 breach: Breach::Realm,
@@ -260,29 +212,18 @@ impl Error {
             Self::Template(error) => error.category(),
             Self::Blob { source, .. } => source.category(),
             Self::Refusal(refusal) => refusal.category(),
-            Self::LayoutIndex { source, .. } | Self::Document { source, .. } => source.category(),
+            Self::Unread { source, .. } => source.category(),
+            Self::Layout { fault, .. } => fault.category(),
+            Self::Bundle(error) => error.category(),
             Self::Moved { .. } => Category::Untrusted,
-            Self::Oci(_)
-            | Self::TooManyParts { .. }
-            | Self::TooManyEntries { .. }
-            | Self::Bundle(_)
-            | Self::Unwritable(_)
-            | Self::Incomplete { .. } => Category::Malformed,
-            Self::Missing { .. }
-            | Self::LeftOut { .. }
-            | Self::MissingPart { .. }
-            | Self::NoStore { .. }
-            | Self::NoParent { .. }
-            | Self::NoRegistry { .. } => Category::NotFound,
-            Self::IsRepository { .. } | Self::ReadOnly => Category::Usage,
+            Self::Oci(_) | Self::Protocol { .. } => Category::Malformed,
+            Self::Missing { .. } | Self::NoRegistry { .. } => Category::NotFound,
             Self::Http(error) => error.category(),
             Self::Credentials(error) => error.category(),
-            Self::ListRefused(error) => error.category(),
             Self::Unauthorized { .. } => Category::Unauthorized,
             Self::Declined {
                 declined, status, ..
             } => declined.category(*status),
-            Self::Protocol { .. } => Category::Malformed,
         }
     }
 }
@@ -305,17 +246,6 @@ fn by(token_server: Option<&str>) -> String {
     token_server.map_or_else(String::new, |host| format!("\n  token server {host}"))
 }
 
-/// Names a bundle and its member, as far as they can be named.
-fn of_member(path: Option<&Path>, member: &str) -> String {
-    let member = (!member.is_empty()).then(|| format!("\n  member {}", printable(member)));
-    let path = path.map(|path| format!(" {}", printable_path(path)));
-    format!("{}{}", path.unwrap_or_default(), member.unwrap_or_default())
-}
-
-/// What helps if there is no store at a path, or nothing in it.
-pub const CHECK_PATH: &str =
-    "check the path: `tfoci push`, `mirror` and `copy` create a store there";
-
 impl Hint for Error {
     fn hint(&self) -> Option<String> {
         let text = match self {
@@ -324,6 +254,8 @@ impl Hint for Error {
             Self::Http(error) => return error.hint(),
             Self::Credentials(error) => return error.hint(),
             Self::Refusal(error) => return error.hint(),
+            Self::Bundle(error) => return error.hint(),
+            Self::Layout { fault, .. } => return fault.hint(),
             Self::Blob { source, .. } if !source.is_damage() => return source.hint(),
             Self::Blob { .. } | Self::Missing { .. } => {
                 "`--existing replace` of `tfoci push` or `tfoci copy` writes the version again"
@@ -335,28 +267,12 @@ impl Hint for Error {
                 ..
             } => return declined.hint(*status, url),
             Self::Moved { .. } => "find out who moved the tag before you use the new reference",
-            Self::LayoutIndex { source, .. } | Self::Document { source, .. }
-                if source.category() == Category::Untrusted =>
-            {
+            Self::Unread { source, .. } if source.category() == Category::Untrusted => {
                 "find out who wrote it before you replace it: two readers see two packages in it"
             }
-            Self::IsRepository { .. } => {
-                "to read this one repository, name its provider and add `--exact-repository`"
-            }
-            Self::NoParent { .. } => "create the directory above it, or mount its disk",
-            Self::Incomplete { .. } | Self::LayoutIndex { .. } => {
-                "restore the file; without a copy of it, delete the directory and fill it again"
-            }
-            Self::ReadOnly => {
-                "write into a layout or a registry, and then run `tfoci copy --from STORE --to bundle:FILE`"
-            }
-            Self::LeftOut { .. } => "copy the delta into the store that has the rest",
-            Self::Bundle(_) => "carry it over again: `tfoci verify` checks it before it leaves",
-            Self::NoStore { .. } => CHECK_PATH,
             Self::Unauthorized { host, .. } => {
                 return Some(format!("`tfoci login {host}` stores credentials"));
             }
-            Self::ListRefused(_) => NO_LIST,
             Self::NoRegistry { .. } => {
                 "name the host and port of a registry; `tfoci mirror` reads network mirrors"
             }

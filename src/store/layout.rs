@@ -11,6 +11,7 @@
 //! links, if the file system supports them and no other user can change the file. Blobs are written, synced and renamed before
 //! `index.json` is replaced, which makes a version visible.
 
+mod fault;
 mod index;
 mod listing;
 mod writers;
@@ -21,6 +22,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt as _;
 
+pub use self::fault::{CHECK_PATH, LayoutFault};
 use self::index::LastIndex;
 pub use self::writers::LayoutLock;
 use self::writers::Writers;

@@ -24,11 +24,11 @@ mod repo_mut;
 
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use blob::StoreBlob;
-pub use bundle::Bundle;
+pub use bundle::{Bundle, BundleError};
 pub use declined::{Breach, Declined, Requested};
 pub use endpoint::Endpoint;
-pub use error::{BundleFault, CHECK_PATH, Error, PutError};
-pub use layout::Layout;
+pub use error::{Error, PutError};
+pub use layout::{CHECK_PATH, Layout, LayoutFault};
 pub use registry::{Lookup, Registry};
 pub use repo::{Attachment, CONCURRENT_READS, Repo};
 pub use repo_mut::RepoMut;
@@ -70,8 +70,9 @@ impl Store {
     /// The directory is empty, or it cannot be read.
     pub fn refuse_empty(self) -> Result<Self, Error> {
         match &self {
-            Self::Layout(layout) if layout.is_empty()? => Err(Error::NoStore {
+            Self::Layout(layout) if layout.is_empty()? => Err(Error::Layout {
                 path: layout.root().to_owned(),
+                fault: LayoutFault::Absent,
             }),
             _ => Ok(self),
         }

@@ -7,7 +7,7 @@ use std::fmt;
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
 use super::artifact::{Artifact, StoredEvidence, StoredPackage};
-use super::{At, Bundle, Error, Store, StoreBlob};
+use super::{At, Bundle, Error, LayoutFault, Store, StoreBlob};
 use crate::attestation::{LARGEST, MOST, PREDICATE_TYPE, SIGSTORE_BUNDLE};
 use crate::credentials::Credentials;
 use crate::digest::Digest;
@@ -77,7 +77,8 @@ impl Repo {
             return None;
         };
         let path = layout.incomplete(&self.name)?;
-        Some(Error::Incomplete { path })
+        let fault = LayoutFault::Incomplete;
+        Some(Error::Layout { path, fault })
     }
 
     /// Whether a first version is being written to it, or its writer was interrupted.

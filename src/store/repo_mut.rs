@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::layout::LayoutLock;
 use super::registry::Lookup;
-use super::{Error, Move, PutError, Repo, Store, Tagged};
+use super::{BundleError, Error, Move, PutError, Repo, Store, Tagged};
 use crate::blob::BlobSource;
 use crate::digest::Digest;
 use crate::event::{Reporter, Transfer};
@@ -44,7 +44,7 @@ impl RepoMut {
     /// It is in a bundle.
     pub fn of(repo: Repo) -> Result<Self, Error> {
         if matches!(repo.store, Store::Bundle(_)) {
-            return Err(Error::ReadOnly);
+            return Err(BundleError::ReadOnly.into());
         }
         Ok(Self {
             repo,
@@ -102,7 +102,7 @@ impl RepoMut {
             Store::Registry(registry) => {
                 registry.session(&self.name).await?.has_blob(expected).await
             }
-            Store::Bundle(_) => Err(Error::ReadOnly),
+            Store::Bundle(_) => Err(BundleError::ReadOnly.into()),
         }
     }
 
@@ -124,7 +124,7 @@ impl RepoMut {
                     .put_blob(blob, lookup)
                     .await
             }
-            Store::Bundle(_) => Err(Error::ReadOnly.into()),
+            Store::Bundle(_) => Err(BundleError::ReadOnly.into()),
         }
     }
 
@@ -142,7 +142,7 @@ impl RepoMut {
                     .put_manifest(manifest)
                     .await
             }
-            Store::Bundle(_) => Err(Error::ReadOnly),
+            Store::Bundle(_) => Err(BundleError::ReadOnly.into()),
         }
     }
 
@@ -170,7 +170,7 @@ impl RepoMut {
                     .tag(below, moves, look_again)
                     .await
             }
-            Store::Bundle(_) => Err(Error::ReadOnly),
+            Store::Bundle(_) => Err(BundleError::ReadOnly.into()),
         }
     }
 
@@ -182,7 +182,7 @@ impl RepoMut {
         match &self.store {
             Store::Layout(_) => Ok(()),
             Store::Registry(registry) => registry.session(&self.name).await?.delete(digest).await,
-            Store::Bundle(_) => Err(Error::ReadOnly),
+            Store::Bundle(_) => Err(BundleError::ReadOnly.into()),
         }
     }
 

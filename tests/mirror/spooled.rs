@@ -93,7 +93,7 @@ fn an_oversized_download_is_not_started() {
     });
     scene.origin.always(asks("package"), announced);
     let told = from(&scene, &format!("{DEMO} --timeout 1"));
-    told.says(1, &format!("{FAILED} expected 8589934592 received {URL}"));
+    told.says(1, &format!("{FAILED} expected 8589934591 received {URL}"));
     assert_eq!(scene.origin.count(asks("package")), 1);
     assert!(scene.installs().is_empty());
 }

@@ -63,7 +63,7 @@ const MISTAKES: &str = "
 2 FROM --grace 1.5 => invalid digit
 2 FROM --max-connections 0 => 1..=1000000
 2 FROM --max-rate 5000000000 => 0..=1000000
-2 FROM --fill --include */*/* --fill-max-size 0 => 1..=8589934592
+2 FROM --fill --include */*/* --fill-max-size 0 => 1..=8589934591
 ";
 
 #[test]

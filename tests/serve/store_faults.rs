@@ -252,7 +252,10 @@ pub fn an_empty_layout_is_not_ready() {
 
 /// Where the disk of a store is no longer mounted, there is an empty directory.
 pub fn the_disk_of_a_store_is_unmounted_and_mounted_again() {
-    moved_away(|place| fs::create_dir(place).unwrap(), "no OCI image layout is in");
+    moved_away(
+        |place| fs::create_dir(place).unwrap(),
+        "no OCI image layout is in",
+    );
 }
 
 /// Moves a store away and back. An empty directory in its place is replaced.

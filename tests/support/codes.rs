@@ -22,7 +22,6 @@ fn of_store(error: &store::Error) -> Option<String> {
         store::Error::Refusal(refusal) => return Some(of_refusal(refusal)),
         store::Error::Blob { what, source, .. } => (*what, of_blob(source)?),
         store::Error::Missing { what, .. } => (*what, "missing"),
-        store::Error::TooManyParts { .. } => (Part::Index, "too-large"),
         _ => return None,
     };
     Some(of_part(what, defect))

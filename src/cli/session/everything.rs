@@ -4,7 +4,7 @@ use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::{Category, FEW, listed, printable, printable_path};
 use tfoci::examine::StoredProvider;
 use tfoci::outcome::{Failure, Side};
-use tfoci::store::{self, Endpoint, Providers, Store};
+use tfoci::store::{self, Endpoint, LayoutFault, Providers, Store};
 
 use super::Session;
 use crate::cli::error::CommandError;
@@ -42,7 +42,8 @@ impl Everything {
     /// The failure because of an incomplete layout, or a missing part of a bundle: a command that reads everything has not read its provider.
     pub(in crate::cli) fn failure(&self) -> Option<CommandError> {
         let path = self.listed.unfinished.first().cloned();
-        let incomplete = path.map(|path| store::Error::Incomplete { path });
+        let fault = LayoutFault::Incomplete;
+        let incomplete = path.map(|path| store::Error::Layout { path, fault });
         let incomplete = incomplete.or_else(|| self.store.incomplete())?;
         Some(incomplete.into())
     }

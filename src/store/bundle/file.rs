@@ -14,7 +14,7 @@ use crate::event::Transfer;
 use crate::oci::tags::{self, MOST_TAGS};
 use crate::oci::{self, INDEX};
 use crate::release::Expected;
-use crate::store::{BundleFault, Error, PutError};
+use crate::store::{Error, PutError};
 
 /// The number of parts that are looked for: six terabytes on compact discs.
 const MOST_PARTS: usize = 10_000;
@@ -91,30 +91,6 @@ impl Member {
     /// The bytes that a member of this size takes.
     pub fn length(size: u64) -> u64 {
         tar::length(size)
-    }
-}
-
-/// The SHA-256 of a blob.
-///
-/// # Errors
-/// A bundle can have no blob of this size.
-pub fn key_of(blob: Expected) -> Result<Key, Error> {
-    let Expected { digest, size } = blob;
-    if size <= tar::LARGEST {
-        return Ok(digest.sha256());
-    }
-    let received = format!("{digest} of {size} bytes");
-    let fault = fault(None, "", "less than 8 GiB", &received);
-    Err(Error::Unwritable(fault))
-}
-
-/// What is wrong with a bundle, and where.
-pub fn fault(path: Option<&Path>, member: &str, expected: &str, received: &str) -> BundleFault {
-    BundleFault {
-        path: path.map(Path::to_owned),
-        member: member.to_owned(),
-        expected: expected.to_owned(),
-        received: received.to_owned(),
     }
 }
 

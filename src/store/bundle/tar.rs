@@ -19,8 +19,6 @@ pub(super) const MARKER: &str = "oci-layout";
 
 /// The directory of the blobs.
 const BLOBS: &str = "blobs/sha256/";
-/// The largest size that the header can state, in bytes.
-pub(super) const LARGEST: u64 = (8 << 30) - 1;
 
 /// The name of a blob's member.
 pub(super) fn blob_name(key: &Key) -> String {

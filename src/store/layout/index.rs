@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
-use super::Layout;
+use super::{Layout, LayoutFault};
 use crate::disk::{self, FileState, if_exists, staged};
+use crate::error::printable_path;
 use crate::jobs::locked;
 use crate::json::{self, Object};
 use crate::oci::tags::{self, LAYOUT};
@@ -45,8 +46,9 @@ impl Layout {
             &directory.join("oci-layout"),
             LARGEST_MARKER,
         ))?;
-        let incomplete = || Error::Incomplete {
+        let incomplete = || Error::Layout {
             path: directory.clone(),
+            fault: LayoutFault::Incomplete,
         };
         let bytes = match (read, &mark) {
             (Some(bytes), _) => bytes,
@@ -66,7 +68,11 @@ impl Layout {
             return Ok(known);
         }
         let read = self.last_index.read(bytes, state).map(Some);
-        read.map_err(|source| Error::LayoutIndex { path, source })
+        read.map_err(|source| Error::Unread {
+            what: "index of the OCI image layout".to_owned(),
+            from: printable_path(&path),
+            source,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::Error;
-use super::{LOCK, Layout};
+use super::{LOCK, Layout, LayoutFault};
 use crate::disk;
 use crate::oci::Repository;
 
@@ -38,8 +38,8 @@ impl Layout {
         let mut found = Layouts::default();
         let mut subdirectories = |path: &Path| {
             let within = disk::subdirectories_within(path, &mut left)?;
-            let (path, limit) = (root.to_owned(), MOST_ENTRIES);
-            within.ok_or(Error::TooManyEntries { path, limit })
+            let (path, fault) = (root.to_owned(), LayoutFault::TooLarge);
+            within.ok_or(Error::Layout { path, fault })
         };
         for host in subdirectories(root)? {
             for namespace in subdirectories(&root.join(&host))? {

@@ -174,9 +174,9 @@ impl Session {
             let read = list.items(answer.body(), list.most - items.len());
             let read = read.map_err(|source| match source.fault {
                 Fault::TooMany { .. } => list.too_long(answer.shown()),
-                _ => Error::Document {
-                    what: list.what,
-                    url: answer.shown(),
+                _ => Error::Unread {
+                    what: list.what.to_string(),
+                    from: answer.shown().to_string(),
                     source,
                 },
             })?;
@@ -201,11 +201,6 @@ impl Registry {
     pub(in crate::store) async fn catalog(&self, host: &str) -> Result<Vec<Repository>, Error> {
         // Sessions belong to repositories; this one has no name, as the list has none.
         let session = self.session(&Repository::of_registry(host)).await?;
-        // Credentials that a registry accepts elsewhere are often not enough for its list.
-        let list_refused = |error| match error {
-            Error::Unauthorized { tried: Some(_), .. } => Error::ListRefused(Box::new(error)),
-            error => error,
-        };
         // The registry may name its scheme before: zot shows anonymous users a part of the list.
         if session.credential().is_some() && !session.was_challenged() {
             let root = session.root()?;
@@ -220,8 +215,13 @@ impl Registry {
                 return Ok(names.into_iter().filter_map(named).collect());
             }
             Ok(Err(refused)) => refused,
-            // A token server knows the user, and gives nobody this token.
-            Err(Error::Unauthorized { status, answer, .. }) if status == 403 => {
+            // Credentials that a registry accepts elsewhere are often not enough for its list. A token server may give nobody this token.
+            Err(Error::Unauthorized {
+                tried,
+                status,
+                answer,
+                ..
+            }) if tried.is_some() || status == 403 => {
                 return Err(Error::Declined {
                     declined: Declined::Catalog,
                     url: first.into(),
@@ -229,14 +229,14 @@ impl Registry {
                     answer,
                 });
             }
-            Err(error) => return Err(list_refused(error)),
+            Err(error) => return Err(error),
         };
         let status = refused.status().as_u16();
         if status == 404 {
             session.check_registry(refused.body()).await?;
         }
         Err(match session.refusal(REPOSITORIES.what, &refused) {
-            error @ Error::Unauthorized { .. } => list_refused(error),
+            error @ Error::Unauthorized { tried: None, .. } => error,
             _ if matches!(status, 401 | 403..=405) => answer::declined(Declined::Catalog, &refused),
             error => error,
         })
