@@ -348,7 +348,7 @@ async fn cut_short(
 async fn below(repo: &Repo, root: &RawManifest) -> Result<Vec<Descriptor>, store::Error> {
     let (mut found, mut seen, mut open) = (Vec::new(), BTreeSet::new(), vec![root.clone()]);
     while let Some(raw) = open.pop() {
-        for entry in oci::manifests(&raw.bytes)? {
+        for entry in raw.manifests()? {
             if !seen.insert(entry.digest.clone()) {
                 continue;
             }
@@ -387,7 +387,7 @@ async fn is_attached(
     let Some(raw) = repo.manifest(At::Entry(entry)).await? else {
         return Ok(false);
     };
-    let named = oci::subject(&raw.bytes)?;
+    let named = raw.subject()?;
     Ok(named.is_none_or(|named| named == *subject))
 }
 

@@ -10,7 +10,6 @@ use tfoci::oci::{Repository, Tag};
 use tfoci::store::{Bundle, Repo, Store};
 use tokio::runtime::{Builder, Runtime};
 
-/// The headers are read in a thread of this runtime.
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().build().unwrap());
 

@@ -4,13 +4,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tfoci::oci::{self, Evidence, INDEX, Index, MANIFEST, PROVIDER, RawManifest, Tags, manifest};
+use tfoci::oci::{Evidence, INDEX, Index, MANIFEST, PROVIDER, RawManifest, Tags, manifest};
 use tfoci::platform::Platform;
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = oci::parts(bytes);
-    let _ = oci::children(bytes);
     let raw = |media_type| RawManifest::new(media_type, PROVIDER, bytes.to_vec());
+    let _ = raw(INDEX).parts();
+    let _ = raw(INDEX).children();
     let _ = Evidence::read(&raw(MANIFEST));
     let _ = manifest::read(&raw(MANIFEST), &Platform::new("linux", "amd64").unwrap());
     if let Ok(tags) = Tags::read(bytes.to_vec()) {

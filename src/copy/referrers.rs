@@ -10,9 +10,7 @@ use crate::digest::Digest;
 use crate::error::{FEW, listed, printable};
 use crate::event::{Subject, Transfer, Warning};
 use crate::oci::referrers::{self, DEEPEST};
-use crate::oci::{
-    Descriptor, EMPTY_BYTES, Part, RawManifest, Referrers, Refusal, Tag, digests, manifests, parts,
-};
+use crate::oci::{Descriptor, EMPTY_BYTES, Part, RawManifest, Referrers, Refusal, Tag, digests};
 use crate::outcome::{AttachedBlobs, Change, Problem, Published};
 use crate::publish::{ContentGraph, Error, Placed, attach, carried};
 use crate::release::Expected;
@@ -130,7 +128,7 @@ impl Journey<'_> {
             subjects = std::mem::take(&mut found.next);
             if depth == 0 {
                 is_listed = is_new || !subjects.is_empty();
-                subjects.extend(digests(&manifests(&index.bytes)?));
+                subjects.extend(digests(&index.manifests()?));
             }
             if subjects.is_empty() {
                 return Ok(());
@@ -165,9 +163,7 @@ impl Journey<'_> {
                 continue;
             }
             match repo.manifest(At::Tag(tag)).await? {
-                Some(root) if *tag == list => {
-                    candidates.extend(parts(&root.bytes).map_err(unread)?);
-                }
+                Some(root) if *tag == list => candidates.extend(root.parts()?),
                 Some(root) => found.add(repo, tag, *subject, root).await?,
                 None => {}
             }
@@ -176,7 +172,7 @@ impl Journey<'_> {
         match entries.is_empty() {
             true => Ok(()),
             false => {
-                let root = referrers::list(&entries).map_err(unread)?;
+                let root = referrers::list(&entries)?;
                 found.add(repo, &list, *subject, root).await
             }
         }
@@ -319,8 +315,4 @@ impl Journey<'_> {
         let text = format!("leaves out what is attached to it: {}", printable(&text));
         self.reporter.warn(subject, Warning::Other(text));
     }
-}
-
-fn unread(source: crate::json::Error) -> store::Error {
-    Refusal::unread(Part::Manifest, source).into()
 }

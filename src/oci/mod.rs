@@ -170,6 +170,58 @@ impl RawManifest {
             ..Descriptor::new(&self.media_type, self.expected)
         }
     }
+
+    /// The descriptors of the parts of an index or manifest. The subject is not a part, and need not exist.
+    ///
+    /// # Errors
+    /// The bytes are not a valid index or manifest, so their references are unknown.
+    pub fn parts(&self) -> Result<Vec<Descriptor>, Refusal> {
+        self.descriptors(&["config"])
+    }
+
+    /// All descriptors in an index or manifest.
+    ///
+    /// # Errors
+    /// The errors of [`RawManifest::parts`].
+    pub fn children(&self) -> Result<Vec<Descriptor>, Refusal> {
+        self.descriptors(&["config", "subject"])
+    }
+
+    /// The manifests that an index names.
+    ///
+    /// # Errors
+    /// The errors of [`RawManifest::parts`].
+    pub fn manifests(&self) -> Result<Vec<Descriptor>, Refusal> {
+        let mut parts = self.parts()?;
+        parts.retain(Descriptor::may_refer_to_others);
+        Ok(parts)
+    }
+
+    /// The digest of the manifest that this one is attached to.
+    ///
+    /// # Errors
+    /// The bytes are not a valid manifest.
+    pub fn subject(&self) -> Result<Option<Digest>, Refusal> {
+        let subject = json::Object::parse(&self.bytes)
+            .and_then(|mut manifest| manifest.object("subject", Descriptor::read));
+        let subject = subject.map_err(|source| Refusal::unread(self.part(), source))?;
+        Ok(subject.and_then(|subject| subject.digest.parse().ok()))
+    }
+
+    fn descriptors(&self, members: &[&'static str]) -> Result<Vec<Descriptor>, Refusal> {
+        let read = || {
+            let mut object = json::Object::parse(&self.bytes)?;
+            let mut all = Vec::new();
+            for list in ["manifests", "layers", "blobs"] {
+                all.extend(object.list(list, MOST_ENTRIES, Descriptor::of)?);
+            }
+            for member in members {
+                all.extend(object.object(member, Descriptor::read)?);
+            }
+            Ok(all)
+        };
+        read().map_err(|source| Refusal::unread(self.part(), source))
+    }
 }
 
 /// A manifest that cannot be created.
@@ -186,58 +238,9 @@ pub enum Error {
     Json(#[from] serde_json::Error),
 }
 
-/// The descriptors of the parts of an index or manifest. The subject is not a part, and need not exist.
-///
-/// # Errors
-/// The bytes are not a valid index or manifest, so their references are unknown.
-pub fn parts(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
-    pointed_at(bytes, &["config"])
-}
-
-/// All descriptors in an index or manifest.
-///
-/// # Errors
-/// The errors of [`parts`].
-pub fn children(bytes: &[u8]) -> Result<Vec<Descriptor>, json::Error> {
-    pointed_at(bytes, &["config", "subject"])
-}
-
-/// The manifests that an index names.
-///
-/// # Errors
-/// The bytes are not a valid index, so its references are unknown.
-pub fn manifests(index: &[u8]) -> Result<Vec<Descriptor>, Refusal> {
-    let parts = parts(index).map_err(|source| Refusal::unread(Part::Index, source))?;
-    let manifests = parts.into_iter().filter(Descriptor::may_refer_to_others);
-    Ok(manifests.collect())
-}
-
 /// The valid digests of descriptors.
 pub fn digests(entries: &[Descriptor]) -> impl Iterator<Item = Digest> {
     entries.iter().filter_map(|entry| entry.digest.parse().ok())
-}
-
-/// The digest of the manifest that this one is attached to.
-///
-/// # Errors
-/// The bytes are not a valid manifest.
-pub fn subject(manifest: &[u8]) -> Result<Option<Digest>, Refusal> {
-    let subject = json::Object::parse(manifest)
-        .and_then(|mut manifest| manifest.object("subject", Descriptor::read));
-    let subject = subject.map_err(|source| Refusal::unread(Part::Manifest, source))?;
-    Ok(subject.and_then(|subject| subject.digest.parse().ok()))
-}
-
-fn pointed_at(bytes: &[u8], members: &[&'static str]) -> Result<Vec<Descriptor>, json::Error> {
-    let mut object = json::Object::parse(bytes)?;
-    let mut all = Vec::new();
-    for list in ["manifests", "layers", "blobs"] {
-        all.extend(object.list(list, MOST_ENTRIES, Descriptor::of)?);
-    }
-    for member in members {
-        all.extend(object.object(member, Descriptor::read)?);
-    }
-    Ok(all)
 }
 
 /// Serializes one of tfoci's types as a canonical manifest.

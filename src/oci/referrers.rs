@@ -79,7 +79,7 @@ pub fn subject_of(tag: &str) -> Option<Digest> {
 /// # Errors
 /// The bytes are no manifest.
 pub fn entry(raw: &RawManifest, subject: &Digest) -> Result<Option<Descriptor>, Refusal> {
-    if super::subject(&raw.bytes)?.as_ref() != Some(subject) {
+    if raw.subject()?.as_ref() != Some(subject) {
         return Ok(None);
     }
     let described = described(raw).map_err(|source| Refusal::unread(Part::Manifest, source))?;
@@ -127,7 +127,7 @@ pub fn check_media_type(raw: &RawManifest) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// None for descriptors.
-pub fn list(entries: &impl Serialize) -> Result<RawManifest, json::Error> {
+pub fn list(entries: &impl Serialize) -> Result<RawManifest, Refusal> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct List<'a, E> {
@@ -139,7 +139,8 @@ pub fn list(entries: &impl Serialize) -> Result<RawManifest, json::Error> {
         schema_version: 2,
         media_type: INDEX,
         manifests: entries,
-    })?;
+    });
+    let bytes = bytes.map_err(|error| unread(error.into()))?;
     Ok(RawManifest {
         media_type: INDEX.to_owned(),
         artifact_type: None,
@@ -152,19 +153,24 @@ pub fn list(entries: &impl Serialize) -> Result<RawManifest, json::Error> {
 ///
 /// # Errors
 /// One of them is not an index, or they have too many entries together.
-pub fn merged(own: &RawManifest, more: &RawManifest) -> Result<RawManifest, json::Error> {
+pub fn merged(own: &RawManifest, more: &RawManifest) -> Result<RawManifest, Refusal> {
     let read = |list: &RawManifest| {
         let mut object = Object::parse(&list.bytes)?;
         object.list("manifests", MOST_ENTRIES, |raw: &RawValue| {
             Ok((Descriptor::of(raw)?.digest, raw.to_owned()))
         })
     };
-    let (own, more) = (read(own)?, read(more)?);
+    let own = read(own).map_err(unread)?;
+    let more = read(more).map_err(unread)?;
     let is_new = |digest: &String| own.iter().all(|(known, _)| known != digest);
     let new = more.iter().filter(|(digest, _)| is_new(digest));
     let entries: Vec<&RawValue> = own.iter().chain(new).map(|(_, raw)| &**raw).collect();
     if entries.len() > MOST_ENTRIES {
-        return Err(json::Error::too_many("items", MOST_ENTRIES));
+        return Err(unread(json::Error::too_many("items", MOST_ENTRIES)));
     }
     list(&entries)
+}
+
+fn unread(source: json::Error) -> Refusal {
+    Refusal::unread(Part::Index, source)
 }

@@ -1,7 +1,7 @@
 //! Attaches manifests to others: in registries that list referrers by themselves, and in the list below a tag for all other stores.
 
 use crate::digest::Digest;
-use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, manifests, referrers};
+use crate::oci::{Descriptor, RawManifest, Tag, referrers};
 use crate::outcome::Problem;
 use crate::store::{self, At, Move, RepoMut, Tagged};
 
@@ -70,7 +70,7 @@ async fn plan(
     };
     if let Some(known) = known {
         let has = |entry: &Descriptor| known.iter().any(|one| one.digest == entry.digest);
-        let is_there = manifests(&own.bytes)?.iter().all(has);
+        let is_there = own.manifests()?.iter().all(has);
         return Ok(match is_there {
             true => Err(Placed::Present),
             false => Ok((None, None)),
@@ -80,9 +80,8 @@ async fn plan(
         return Ok(Ok((Some(own.clone()), None)));
     };
     let was = there.expected.digest;
-    let unread = |source| Refusal::unread(Part::Manifest, source);
     let root = match is_list {
-        true => referrers::merged(&there, own).map_err(unread)?,
+        true => referrers::merged(&there, own)?,
         false => own.clone(),
     };
     Ok(match root.expected.digest == was {

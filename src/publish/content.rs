@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::blob::{BlobInfo, BlobSource, Memory, Opened};
-use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag, parts};
+use crate::oci::{Descriptor, Part, RawManifest, Refusal, Tag};
 use crate::release::Expected;
 use crate::store::{At, CONCURRENT_READS, Error, Repo, RepoMut};
 
@@ -153,8 +153,7 @@ pub(crate) async fn is_whole(repo: &RepoMut, tag: &Tag) -> Result<bool, Error> {
 
 /// The parts of a manifest.
 fn below(manifest: &RawManifest) -> Result<Vec<Descriptor>, Error> {
-    let what = Part::Manifest;
-    let mut parts = parts(&manifest.bytes).map_err(|source| Refusal::unread(what, source))?;
+    let mut parts = manifest.parts()?;
     // Some tools write a descriptor without a digest for an absent config. It refers to nothing.
     parts.retain(|part| !part.digest.is_empty());
     Ok(parts)

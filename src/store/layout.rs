@@ -31,7 +31,7 @@ use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, proven};
 use crate::digest::Digest;
 use crate::disk::{self, Staged};
 use crate::event::Transfer;
-use crate::oci::{self, Descriptor, Part, RawManifest, Refusal, Repository, Tag};
+use crate::oci::{Descriptor, Part, RawManifest, Repository, Tag};
 use crate::release::Expected;
 
 /// The name of the lock file of a layout, which stays in its directory.
@@ -143,8 +143,7 @@ impl Layout {
             }
             let blob = self.blob(repository, descriptor.expected_of(what)?);
             if let Some(raw) = blob.document(&descriptor, what).await? {
-                let children = oci::children(&raw.bytes);
-                open.extend(children.map_err(|source| Refusal::unread(what, source))?);
+                open.extend(raw.children()?);
             }
         }
         Ok(used)

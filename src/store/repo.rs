@@ -11,11 +11,10 @@ use super::{At, Bundle, Error, LayoutFault, Store, StoreBlob};
 use crate::attestation::{LARGEST, MOST, PREDICATE_TYPE, SIGSTORE_BUNDLE};
 use crate::credentials::Credentials;
 use crate::digest::Digest;
-use crate::json;
 use crate::oci::referrers::subject_of;
 use crate::oci::{
-    self, ATTESTATION, CREATED, Descriptor, Evidence, Index, PREDICATE, Part, REF_NAME,
-    RawManifest, Refusal, Repository, Tag, manifest, parts,
+    ATTESTATION, CREATED, Descriptor, Evidence, Index, PREDICATE, Part, REF_NAME, RawManifest,
+    Refusal, Repository, Tag, manifest,
 };
 use crate::place::Place;
 use crate::platform::Platform;
@@ -160,7 +159,8 @@ impl Repo {
         let listed = session.referrers(subject).await?;
         let read = |text: String| Descriptor::of(serde_json::from_str(&text)?);
         let listed = listed.map(|all| all.into_iter().map(read).collect());
-        Ok(listed.transpose().map_err(unlisted)?)
+        let unread = |source| Refusal::unread(Part::Index, source);
+        Ok(listed.transpose().map_err(unread)?)
     }
 
     /// What leads to attachments, by the digest of their subject: the given tags that name a subject, and in a layout the manifests without a tag, as
@@ -189,7 +189,7 @@ impl Repo {
             }
             // What cannot be read is not attached to anything.
             let raw = self.manifest(At::Entry(&entry)).await.ok().flatten();
-            if let Some(subject) = raw.and_then(|raw| oci::subject(&raw.bytes).ok().flatten()) {
+            if let Some(subject) = raw.and_then(|raw| raw.subject().ok().flatten()) {
                 let all = all.entry(subject).or_default();
                 all.push(Attachment::Untagged(entry));
             }
@@ -379,8 +379,8 @@ impl Repo {
             return Ok(listed);
         }
         let list = self.manifest(At::Tag(&Tag::of_referrers(subject))).await?;
-        let listed = list.map(|list| parts(&list.bytes)).transpose();
-        Ok(listed.map_err(unlisted)?.unwrap_or_default())
+        let listed = list.map(|list| list.parts()).transpose()?;
+        Ok(listed.unwrap_or_default())
     }
 
     /// The Sigstore bundles that may attest the verification of an index. What is damaged or too large attests nothing.
@@ -421,17 +421,12 @@ impl Repo {
         let Some(raw) = self.manifest(At::Entry(entry)).await? else {
             return Ok(None);
         };
-        let parts = parts(&raw.bytes).map_err(|source| Refusal::unread(Part::Manifest, source))?;
+        let parts = raw.parts()?;
         let layer = parts.iter().find(|part| part.media_type == SIGSTORE_BUNDLE);
         let layer = layer.map(|layer| layer.expected_of(Part::Blob));
         let layer = layer.transpose()?.filter(|layer| layer.size <= LARGEST);
         self.proof(layer).await
     }
-}
-
-/// The error of a list of what is attached that is none.
-fn unlisted(source: json::Error) -> Refusal {
-    Refusal::unread(Part::Tag, source)
 }
 
 /// The full name, with the store's prefix.
