@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Error;
-use super::error::link;
 use super::files::{non_blocking, unlinked};
 use crate::event::{Event, Reporter};
 
@@ -72,16 +71,7 @@ impl Lock {
             Kind::Directory => non_blocking(options.read(true)),
             Kind::File => unlinked(options.write(true).create(true).truncate(false)),
         };
-        let file = options.open(path).map_err(|source| {
-            let found = path.symlink_metadata();
-            match found.map(|found| found.file_type()) {
-                Ok(kind) if kind.is_symlink() && !path.is_dir() => error(link()),
-                Ok(kind) if !kind.is_file() && !kind.is_symlink() && !kind.is_dir() => {
-                    Error::special(path)
-                }
-                _ => error(source),
-            }
-        })?;
+        let file = options.open(path).map_err(error)?;
         let found = file.metadata().map_err(error)?;
         if !found.is_file() && !found.is_dir() {
             return Err(Error::special(path));

