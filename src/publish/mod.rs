@@ -259,17 +259,13 @@ impl<B: PackageBlob> Journey<'_, B> {
         }
     }
 
-    /// What a replacement changes. Warns if the stored version cannot be read.
+    /// What a replacement changes, as far as the stored version can be read.
     async fn changes(&self, publication: &Publication<B>) -> Vec<PlatformChange> {
         if !self.replaces() {
             return Vec::new();
         }
         let changes = replacement::changes(self.edition.release, publication, self.to).await;
-        changes.unwrap_or_else(|| {
-            let text = "the stored version cannot be read, so that what is replaced is not known";
-            self.warn(&self.reporter, Warning::Other(text.to_owned()));
-            Vec::new()
-        })
+        changes.unwrap_or_default()
     }
 
     /// Attests the version, or finds out whether to. Returns whether its attestation was not there, and warns if there can be none.
