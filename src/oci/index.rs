@@ -273,12 +273,11 @@ fn target(entry: &ListedDescriptor) -> Result<&DescriptorPlatform, Refusal> {
     platform.as_ref().ok_or_else(without)
 }
 
+/// The refusal of two entries for the same platform, even if they have the same digest.
 fn ambiguous(platform: &Platform, first: &Descriptor, second: &Descriptor) -> Refusal {
-    Refusal::Ambiguous {
-        platform: platform.clone(),
-        first: first.digest.clone(),
-        second: second.digest.clone(),
-    }
+    let expected = format!("one entry for {platform}");
+    let received = format!("{} and {}", first.digest, second.digest);
+    Refusal::wrong(Part::Index, "manifests", expected, received)
 }
 
 #[cfg(test)]

@@ -30,15 +30,6 @@ pub enum Refusal {
     /// second into the first, and other parsers use one of the two.
     #[error("the {what} is not valid JSON of its kind")]
     Json { what: Part, source: json::Error },
-    /// Two entries for the same platform, even if they have the same digest.
-    #[error("the platform {platform} has several entries\n  received {}\n  and {}", printable(.first), printable(.second))]
-    Ambiguous {
-        platform: Platform,
-        /// The digest of the first entry, as written.
-        first: String,
-        /// The digest of the second entry, as written.
-        second: String,
-    },
     /// The index has no entry for this platform.
     #[error("the platform {platform} is missing\n  has {}", list(.available))]
     NoPlatform {

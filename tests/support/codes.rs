@@ -56,7 +56,6 @@ pub fn of_refusal(refusal: &Refusal) -> String {
             };
             return of_part(*what, defect);
         }
-        Refusal::Ambiguous { .. } => "platform-ambiguous",
         Refusal::NoPlatform { .. } => "platform-missing",
         Refusal::NoProviders { .. } => "index-without-packages",
     };
@@ -74,6 +73,7 @@ fn of_wrong(what: Part, member: &str, received: &str) -> String {
         (Part::Tag, _, "application/vnd.oci.image.manifest.v1+json") => "tag-is-image-manifest",
         (Part::Tag, _, "application/vnd.oci.descriptor.v1+json") => "tag-is-descriptor",
         (Part::Tag, ..) => "tag-media-type-unsupported",
+        (_, "manifests", _) => "platform-ambiguous",
         (_, "layers", "none") => "layer-missing",
         (_, "layers", "several") => "layer-ambiguous",
         (_, "layers", _) => "layer-media-type-wrong",
