@@ -388,7 +388,7 @@ impl<'a> Journey<'a> {
     /// The outcome for a version that the destination already has, and its index, as far as this can be decided without verifying it; `None` if
     /// the version has to be read and verified.
     async fn settled(&self, version: &Version) -> Result<Option<(Published, RawManifest)>, Error> {
-        let [tag, evidence] = whole_version::tags(version)?;
+        let (tag, evidence) = (Tag::of_version(version)?, Tag::of_evidence(version)?);
         let has_own_rule = self.options.trust.has_own_rule(&self.from.provider)
             || self.locked.contains_key(version);
         let is_plain = self.options.existing == Existing::Merge && self.options.rebuild.is_none();

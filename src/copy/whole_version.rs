@@ -5,7 +5,7 @@ use futures_util::{FutureExt as _, future};
 use crate::blob::{BlobSource as _, Memory};
 use crate::examine::{StoredProvider, TrustOptions};
 use crate::oci::evidence::EVIDENCE;
-use crate::oci::{EMPTY_BYTES, Index, PROVIDER, Part, RawManifest, Tag, manifest};
+use crate::oci::{EMPTY_BYTES, Index, PROVIDER, RawManifest, Tag};
 use crate::outcome::Problem;
 use crate::publish::{Blob, ContentGraph, Error};
 use crate::release::{Expected, Release};
@@ -31,7 +31,7 @@ impl WholeVersion {
         version: &Version,
         trust: &TrustOptions,
     ) -> Result<Self, Error> {
-        let [tag, evidence_tag] = tags(version)?;
+        let (tag, evidence_tag) = (Tag::of_version(version)?, Tag::of_evidence(version)?);
         let stored = async {
             let artifact = artifact(from, version, &tag).await?;
             let index = ContentGraph::read(&from.repo, artifact.raw.clone()).await;
@@ -101,15 +101,6 @@ pub(super) fn documents_in_memory<B>(release: &Release<B>) -> Vec<Memory> {
         .collect()
 }
 
-/// The tags of a version and of its evidence.
-pub(super) fn tags(version: &Version) -> Result<[Tag; 2], Error> {
-    let tags = (Tag::of_version(version), Tag::of_evidence(version));
-    match tags {
-        (Ok(version), Ok(evidence)) => Ok([version, evidence]),
-        (Err(error), _) | (_, Err(error)) => Err(Error::in_source(error)),
-    }
-}
-
 /// The index of a version, as it will be written to the destination.
 pub(super) async fn artifact(
     from: &StoredProvider,
@@ -154,18 +145,10 @@ fn packages(
     content: &ContentGraph<Expected>,
     index: &Index,
 ) -> Result<Vec<StoredPackage>, store::Error> {
-    let platforms = index.platforms()?.into_iter();
-    let packages = platforms.map(|(platform, entry)| {
-        let what = Part::Manifest;
-        let digest = entry.expected_of(what)?.digest;
-        let raw = content.manifest(entry);
-        let raw = raw.ok_or(store::Error::Missing { what, digest })?;
-        Ok(StoredPackage {
-            layer: manifest::read(raw, &platform)?,
-            entry: entry.clone(),
-            platform,
-        })
-    });
+    let packages = index
+        .platforms()?
+        .into_iter()
+        .map(|(platform, entry)| StoredPackage::read(&platform, entry, content.manifest(entry)));
     packages.collect()
 }
 

@@ -1,8 +1,9 @@
 //! A version in a store: its index, packages and evidence, and the release that they form.
 
+use super::Error;
 use crate::address::ProviderAddr;
 use crate::authentication::{Anchor, Note};
-use crate::oci::{Descriptor, Evidence, Index, Layer, RawManifest, Refusal};
+use crate::oci::{Descriptor, Evidence, Index, Layer, Part, RawManifest, Refusal, manifest};
 use crate::platform::Platform;
 use crate::release::{Document, KeyRing, Package, Release, canonical_file_name};
 use crate::version::Version;
@@ -66,6 +67,25 @@ pub fn release<L>(
 }
 
 impl StoredPackage {
+    /// The package that an index entry refers to, from its platform manifest; `raw` is `None` if the store does not have the manifest.
+    ///
+    /// # Errors
+    /// The manifest is missing, or clients would refuse the platform.
+    pub fn read(
+        platform: &Platform,
+        entry: &Descriptor,
+        raw: Option<&RawManifest>,
+    ) -> Result<Self, Error> {
+        let what = Part::Manifest;
+        let digest = entry.expected_of(what)?.digest;
+        let raw = raw.ok_or(Error::Missing { what, digest })?;
+        Ok(Self {
+            platform: platform.clone(),
+            entry: entry.clone(),
+            layer: manifest::read(raw, platform)?,
+        })
+    }
+
     /// The package as part of a release. Without a title in its manifest it gets the canonical file name.
     pub fn at<L>(&self, provider: &ProviderAddr, version: &Version, location: L) -> Package<L> {
         let canonical = || canonical_file_name(provider, version, &self.platform);

@@ -14,7 +14,7 @@ use crate::digest::Digest;
 use crate::oci::referrers::subject_of;
 use crate::oci::{
     ATTESTATION, CREATED, Descriptor, Evidence, Index, PREDICATE, Part, REF_NAME, RawManifest,
-    Refusal, Repository, Tag, manifest,
+    Refusal, Repository, Tag,
 };
 use crate::place::Place;
 use crate::platform::Platform;
@@ -295,15 +295,8 @@ impl Repo {
         platform: &Platform,
         entry: &Descriptor,
     ) -> Result<StoredPackage, Error> {
-        let what = Part::Manifest;
-        let digest = entry.expected_of(what)?.digest;
         let raw = self.manifest(At::Entry(entry)).await?;
-        let layer = manifest::read(&raw.ok_or(Error::Missing { what, digest })?, platform)?;
-        Ok(StoredPackage {
-            platform: platform.clone(),
-            entry: entry.clone(),
-            layer,
-        })
+        StoredPackage::read(platform, entry, raw.as_ref())
     }
 
     /// The packages of these entries of an index. The manifest of each is read, because the index entry proves nothing about the zip.
