@@ -226,13 +226,10 @@ impl Endpoint {
                 known::check(&repository)?;
                 Ok(repository)
             }
-            EndpointKind::Registry(template) => {
-                let (text, provider) = (self.text.clone(), Box::new(provider.clone()));
-                Err(match template.is_constant() {
-                    true => MappingError::OneRepository { text, provider },
-                    false => MappingError::NoType { text, provider },
-                })
-            }
+            EndpointKind::Registry(_) => Err(MappingError::OneRepository {
+                text: self.text.clone(),
+                provider: Box::new(provider.clone()),
+            }),
         }
     }
 
@@ -336,11 +333,10 @@ impl Endpoint {
         };
         let mut providers: Vec<_> = repositories.iter().filter_map(provider).collect();
         providers.sort();
-        let mut others = repositories.iter();
+        let others = repositories.iter().filter(|one| provider(one).is_none());
         Ok(Some(Providers {
-            others: repositories.len() - providers.len(),
-            example: others.find(|other| provider(other).is_none()).cloned(),
-            is_host_assumed: inverse.is_some_and(|inverse| inverse.lacks_hostname()),
+            others: others.cloned().collect(),
+            is_host_assumed: inverse.as_ref().is_some_and(|one| one.lacks_hostname()),
             providers,
             unfinished,
         }))

@@ -104,10 +104,8 @@ impl At<'_> {
 pub struct Providers {
     /// The providers, sorted.
     pub providers: Vec<ProviderAddr>,
-    /// The number of repositories that the address maps no provider to, or more than one.
-    pub others: usize,
-    /// The first of these repositories.
-    pub example: Option<Repository>,
+    /// The repositories that the address maps no provider to, or more than one.
+    pub others: Vec<Repository>,
     /// Whether the names of repositories have no host, so that the default one was taken.
     pub is_host_assumed: bool,
     /// The directories of layouts that were copied in part, and may have more providers. A registry has none.

@@ -165,9 +165,7 @@ fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostna
     // With a template that gives no valid repository, the server would answer 404 to every request.
     let first = match repository("a.example/acme/demo")? {
         // A message about the sample would name a provider that the user does not know.
-        Err(MappingError::OneRepository { .. } | MappingError::NoType { .. }) => {
-            return Err(one_repository());
-        }
+        Err(MappingError::OneRepository { .. }) => return Err(one_repository()),
         first => first?,
     };
     let is_same =

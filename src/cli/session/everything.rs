@@ -51,12 +51,10 @@ impl Everything {
     /// Prints which repositories are left out, and which host was assumed.
     pub(in crate::cli) fn note(&self, printer: &Printer) {
         let endpoint = &self.endpoint;
-        if self.listed.others > 0 {
-            let others = self.listed.others;
-            let example = self.listed.example.as_ref();
-            let example = example.map(|name| format!(", such as {}", endpoint.name(name)));
-            let example = example.unwrap_or_default();
-            let line = format!("repositories that do not match {endpoint}: {others}{example}");
+        if let Some(first) = self.listed.others.first() {
+            let (count, first) = (self.listed.others.len(), endpoint.name(first));
+            let line =
+                format!("repositories that do not match {endpoint}: {count}, such as {first}");
             printer.line(Tone::Plain, "Skipped", &line);
         }
         if let Some(host) = &self.assumed_host {
@@ -117,7 +115,7 @@ impl Session {
 /// The error of a store without any provider.
 fn empty(endpoint: &Endpoint, listed: &Providers) -> CommandError {
     let store = printable(&endpoint.to_string());
-    let other = listed.example.as_ref();
+    let other = listed.others.first();
     let other = other.map(|name| format!("\n  received {}", printable(&endpoint.name(name))));
     let message = format!("no provider is in {store}{}", other.unwrap_or_default());
     let advice = match endpoint.template() {

@@ -19,15 +19,10 @@ pub enum MappingError {
     /// The name has more or fewer levels than the registry allows.
     #[error(transparent)]
     Levels(#[from] known::LevelsError),
-    /// The address names a single repository, of another provider.
-    #[error("`{}` names one repository, and not that of `{provider}`", printable(.text))]
+    /// The address names a single repository, of another provider, or one that all types share. Clients refuse such a template unless `include` names a
+    /// single provider.
+    #[error("`{}` does not give `{provider}` a repository of its own", printable(.text))]
     OneRepository {
-        text: String,
-        provider: Box<ProviderAddr>,
-    },
-    /// A template that all types share. Clients refuse it unless `include` names a single provider.
-    #[error("the template `{}` has no `{{type}}`\n  `{}` would share its repository with every other type, and clients refuse such a template", printable(.text), .provider)]
-    NoType {
         text: String,
         provider: Box<ProviderAddr>,
     },
@@ -40,7 +35,7 @@ impl MappingError {
             Self::Address(error) => error.category(),
             Self::Template(error) => error.category(),
             Self::Levels(_) => Category::Unsupported,
-            Self::OneRepository { .. } | Self::NoType { .. } => Category::Usage,
+            Self::OneRepository { .. } => Category::Usage,
         }
     }
 }
@@ -97,11 +92,7 @@ impl Hint for MappingError {
             Self::Template(error) => error.hint(),
             Self::Levels(error) => error.hint(),
             Self::OneRepository { .. } => Some(
-                "put `{hostname}/{namespace}/{type}` into a registry's address; a directory is `oci-layout:DIR`"
-                    .to_owned(),
-            ),
-            Self::NoType { .. } => Some(
-                "add `{type}` to the template; or, for this one repository, `--exact-repository`"
+                "put `{namespace}/{type}` into it, or add `--exact-repository`; a directory is `oci-layout:DIR`"
                     .to_owned(),
             ),
             Self::Address(_) => None,
