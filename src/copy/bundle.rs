@@ -18,9 +18,10 @@ use crate::oci::{self, Part};
 use crate::outcome::{Failure, OnResult, Problem, Published, Side};
 use crate::place::Place;
 use crate::publish::ReportedBlob;
+use crate::release::Expected;
 use crate::store::bundle::contents::Parts;
 use crate::store::bundle::contents::{Base, BundledVersion, Contents, FORMAT, ListedBlob};
-use crate::store::bundle::{Key, Lists, Member, Writing, part_path};
+use crate::store::bundle::{Lists, Member, Writing, part_path};
 use crate::store::{BundleError, Error, PutError};
 
 /// Where a bundle is written.
@@ -56,10 +57,10 @@ pub struct Bundled {
 /// The blobs of a file.
 #[derive(Default)]
 struct Blobs {
-    manifests: BTreeSet<Key>,
-    documents: BTreeSet<Key>,
-    packages: BTreeSet<Key>,
-    omitted: BTreeSet<Key>,
+    manifests: BTreeSet<Expected>,
+    documents: BTreeSet<Expected>,
+    packages: BTreeSet<Expected>,
+    omitted: BTreeSet<Expected>,
     /// The bytes of their members.
     length: u64,
 }
@@ -83,7 +84,7 @@ pub(super) async fn copy_into_bundle(
     let drafts = Arc::new(draft.finish());
     let mut versions: Vec<&Drafted> = drafts.versions.iter().collect();
     versions.sort_by_key(|one| (&one.repository, &one.published.version));
-    let mut files = output.plan(&drafts, &versions).map_err(failed)?;
+    let mut files = output.plan(&versions).map_err(failed)?;
     // 2. Stream the bytes. All files are complete before the first one is shown.
     let mut complete = Vec::new();
     for (bundled, lists, members) in files.iter_mut().filter(|_| !options.dry_run) {
@@ -122,11 +123,11 @@ type Planned = (Bundled, Lists, Vec<Member>);
 
 impl Output {
     /// Plans the files: which versions are in which one, and where their members are.
-    fn plan(&self, drafts: &Drafts, versions: &[&Drafted]) -> Result<Vec<Planned>, Error> {
+    fn plan(&self, versions: &[&Drafted]) -> Result<Vec<Planned>, Error> {
         let parts = match self.split {
             _ if versions.is_empty() => return Ok(Vec::new()),
-            None => return Ok(vec![self.file(drafts, versions, None)?]),
-            Some(limit) => Self::cut(drafts, versions, limit)?,
+            None => return Ok(vec![self.file(versions, None)?]),
+            Some(limit) => Self::cut(versions, limit)?,
         };
         let numbered = || (1..).zip(&parts);
         let named = numbered().flat_map(|(number, part)| {
@@ -143,26 +144,22 @@ impl Output {
                 of: parts.len(),
                 versions: named.clone(),
             };
-            self.file(drafts, part, Some(of_set))
+            self.file(part, Some(of_set))
         });
         files.collect()
     }
 
     /// Cuts the versions into parts, in their order.
-    fn cut<'v>(
-        drafts: &Drafts,
-        versions: &'v [&'v Drafted],
-        limit: u64,
-    ) -> Result<Vec<&'v [&'v Drafted]>, Error> {
+    fn cut<'v>(versions: &'v [&'v Drafted], limit: u64) -> Result<Vec<&'v [&'v Drafted]>, Error> {
         // What the lists need at most: each names the versions of the whole set.
         let lists = |count: usize| 10_000 + 200 * (versions.len() + 20 * count) as u64;
         let (mut parts, mut begin, mut blobs) = (Vec::new(), 0, Blobs::default());
         for (at, version) in versions.iter().enumerate() {
-            blobs.add(version, drafts);
+            blobs.add(version);
             if at > begin && blobs.length + lists(at + 1 - begin) >= limit {
                 parts.extend(versions.get(begin..at));
                 (begin, blobs) = (at, Blobs::default());
-                blobs.add(version, drafts);
+                blobs.add(version);
             }
             let size = blobs.length + lists(1);
             if size >= limit && at == begin {
@@ -177,26 +174,18 @@ impl Output {
     }
 
     /// A file of these versions.
-    fn file(
-        &self,
-        drafts: &Drafts,
-        versions: &[&Drafted],
-        parts: Option<Parts>,
-    ) -> Result<Planned, Error> {
+    fn file(&self, versions: &[&Drafted], parts: Option<Parts>) -> Result<Planned, Error> {
         let mut blobs = Blobs::default();
-        versions
-            .iter()
-            .for_each(|version| blobs.add(version, drafts));
+        versions.iter().for_each(|version| blobs.add(version));
         // An attachment may have the same bytes as a package or a manifest.
-        blobs.packages.retain(|key| !blobs.manifests.contains(key));
+        blobs.packages.retain(|one| !blobs.manifests.contains(one));
         let others = blobs.manifests.union(&blobs.packages);
-        let others: BTreeSet<Key> = others.copied().collect();
-        blobs.documents.retain(|key| !others.contains(key));
+        let others: BTreeSet<Expected> = others.copied().collect();
+        blobs.documents.retain(|one| !others.contains(one));
         // A package that one provider's repository has may be missing in that of another.
         let omitted = blobs.omitted.difference(&blobs.packages);
-        let omitted = omitted.filter(|key| !blobs.documents.contains(*key));
-        let omitted = omitted.map(|key| ListedBlob::new(drafts.expected(key)));
-        let omitted: Vec<ListedBlob> = omitted.collect();
+        let omitted = omitted.filter(|one| !blobs.documents.contains(*one));
+        let omitted: Vec<ListedBlob> = omitted.copied().map(ListedBlob::new).collect();
         let mut bundled = Bundled {
             path: match (&self.path, &parts) {
                 (Some(path), Some(parts)) => Some(part_path(path, parts.number)),
@@ -227,9 +216,8 @@ impl Output {
             let received = format!("{} versions", versions.len());
             BundleError::Unwritable { expected, received }
         })?;
-        let keys = blobs.manifests.iter().chain(&blobs.documents);
-        let keys = keys.chain(&blobs.packages);
-        let (members, size) = lists.members(keys.map(|key| (*key, drafts.size(key))));
+        let members = blobs.manifests.iter().chain(&blobs.documents);
+        let (members, size) = lists.members(members.chain(&blobs.packages).copied());
         bundled.size = size;
         Ok((bundled, lists, members))
     }
@@ -249,22 +237,22 @@ fn listed(version: &Drafted) -> BundledVersion {
 }
 
 impl Blobs {
-    fn add(&mut self, version: &Drafted, drafts: &Drafts) {
-        let mut add = |set: &mut BTreeSet<Key>, key: Key| {
-            if set.insert(key) {
-                self.length += Member::length(drafts.size(&key));
+    fn add(&mut self, version: &Drafted) {
+        let mut add = |set: &mut BTreeSet<Expected>, blob: Expected| {
+            if set.insert(blob) {
+                self.length += Member::length(blob.size);
             }
         };
-        for key in &version.manifests {
-            add(&mut self.manifests, *key);
+        for manifest in &version.manifests {
+            add(&mut self.manifests, *manifest);
         }
-        for key in &version.documents {
-            add(&mut self.documents, *key);
+        for document in &version.documents {
+            add(&mut self.documents, *document);
         }
-        for (key, is_had) in &version.packages {
+        for (package, is_had) in &version.packages {
             match is_had {
-                true => drop(self.omitted.insert(*key)),
-                false => add(&mut self.packages, *key),
+                true => drop(self.omitted.insert(*package)),
+                false => add(&mut self.packages, *package),
             }
         }
     }
@@ -281,9 +269,9 @@ struct SecondPass {
 
 impl SecondPass {
     async fn place(self, member: Member) -> Result<(), Failure> {
-        let expected = member.expected();
+        let expected = member.expected;
         let failed = |error| at_target(error, &self.place);
-        let found = self.drafts.blob(expected, &member.key);
+        let found = self.drafts.blob(expected);
         let (version, package, blob) = found.map_err(failed)?;
         let (subject, what, reporter): (_, _, Arc<dyn Reporter>) = match package {
             Some(_) => (

@@ -16,7 +16,7 @@ use crate::outcome::{Problem, Published};
 use crate::publish::{Blob, ContentGraph};
 use crate::release::Expected;
 use crate::store::bundle::contents::Contents;
-use crate::store::bundle::{Key, index_entry};
+use crate::store::bundle::index_entry;
 use crate::store::{Error, Repo, StoreBlob};
 
 /// The versions that were read and verified. The bytes of their packages stay where they are.
@@ -31,7 +31,7 @@ pub(super) struct Drafts {
     /// Manifests and documents. There may be too many for the memory.
     kept: TempFile,
     length: u64,
-    blobs: HashMap<Key, Origin>,
+    blobs: HashMap<Expected, Origin>,
     pub(super) versions: Vec<Drafted>,
 }
 
@@ -40,10 +40,10 @@ pub(super) struct Drafted {
     pub(super) published: Published,
     pub(super) repository: Repository,
     pub(super) evidence: Option<Digest>,
-    pub(super) manifests: Vec<Key>,
-    pub(super) documents: Vec<Key>,
+    pub(super) manifests: Vec<Expected>,
+    pub(super) documents: Vec<Expected>,
     /// The packages, in the order of those that are published, and whether the far side has them.
-    pub(super) packages: Vec<(Key, bool)>,
+    pub(super) packages: Vec<(Expected, bool)>,
     /// The tags, and what `index.json` says of them.
     pub(super) tags: Vec<(Tag, String)>,
     /// The store that it comes from.
@@ -52,7 +52,6 @@ pub(super) struct Drafted {
 
 /// Where a blob comes from.
 struct Origin {
-    size: u64,
     /// The version that it was read for, and which of its packages it is.
     version: usize,
     package: Option<usize>,
@@ -124,9 +123,9 @@ impl Draft {
         let mut drafts = locked(&self.drafts);
         let published = drafted.published.packages.iter();
         for (at, (package, published)) in release.packages.iter().zip(published).enumerate() {
-            let key = drafts.add(package.expected, None, Some(at))?;
+            drafts.add(package.expected, None, Some(at))?;
             let is_had = published.status == Transfer::Present;
-            drafted.packages.push((key, is_had));
+            drafted.packages.push((package.expected, is_had));
             drafted.published.bytes += if is_had { 0 } else { package.expected.size };
         }
         let read = documents_in_memory(release);
@@ -149,10 +148,12 @@ impl Drafts {
     pub(super) fn blob(
         &self,
         blob: Expected,
-        key: &Key,
     ) -> Result<(&Drafted, Option<usize>, Blob<StoreBlob>), Error> {
         let (what, digest) = (Part::Blob, blob.digest);
-        let origin = self.blobs.get(key).ok_or(Error::Missing { what, digest })?;
+        let origin = self
+            .blobs
+            .get(&blob)
+            .ok_or(Error::Missing { what, digest })?;
         let version = self.versions.get(origin.version);
         let version = version.ok_or(Error::Missing { what, digest })?;
         let blob = match origin.kept {
@@ -162,37 +163,26 @@ impl Drafts {
         Ok((version, origin.package, blob))
     }
 
-    pub(super) fn size(&self, key: &Key) -> u64 {
-        self.blobs.get(key).map_or(0, |origin| origin.size)
-    }
-
-    pub(super) fn expected(&self, key: &Key) -> Expected {
-        let (digest, size) = (Digest::from_sha256(*key), self.size(key));
-        Expected { digest, size }
-    }
-
     /// Notes a blob, and keeps its bytes if they were read.
     fn add(
         &mut self,
         blob: Expected,
         read: Option<&[u8]>,
         package: Option<usize>,
-    ) -> Result<Key, Error> {
-        let key = blob.digest.sha256();
-        if !self.blobs.contains_key(&key) {
+    ) -> Result<(), Error> {
+        if !self.blobs.contains_key(&blob) {
             if let Some(bytes) = read {
                 self.kept.write(bytes)?;
             }
             let origin = Origin {
-                size: blob.size,
                 version: self.versions.len(),
                 package,
                 kept: read.map(|_| self.length),
             };
             self.length += read.map_or(0, |_| blob.size);
-            self.blobs.insert(key, origin);
+            self.blobs.insert(blob, origin);
         }
-        Ok(key)
+        Ok(())
     }
 }
 
@@ -206,15 +196,14 @@ impl Drafted {
         drafts: &mut Drafts,
     ) -> Result<(), Error> {
         for manifest in content.manifests.iter().flatten().chain([&content.root]) {
-            let bytes = Some(&*manifest.bytes);
-            self.manifests
-                .push(drafts.add(manifest.expected, bytes, None)?);
+            drafts.add(manifest.expected, Some(&manifest.bytes), None)?;
+            self.manifests.push(manifest.expected);
         }
         for blob in &content.blobs {
             let read = read.iter().find(|one| one.expected() == *blob);
-            let key = drafts.add(*blob, read.map(Memory::bytes), None)?;
-            if self.packages.iter().all(|(package, _)| *package != key) {
-                self.documents.push(key);
+            drafts.add(*blob, read.map(Memory::bytes), None)?;
+            if self.packages.iter().all(|(package, _)| package != blob) {
+                self.documents.push(*blob);
             }
         }
         let entry = index_entry(&self.repository, &tag, content.root.descriptor());

@@ -40,12 +40,10 @@ pub const LARGEST_LIST: u64 = 8 << 20;
 /// The most members. A stranger's file may have millions of empty ones.
 const MOST_MEMBERS: usize = 500_000;
 
-/// The SHA-256 of a blob. A bundle has no others.
-pub type Key = [u8; 32];
 /// The manifests of the tags, by repository.
 type TagLists = BTreeMap<Repository, BTreeMap<Tag, Descriptor>>;
 /// The number of the file that has a blob, its offset and its size in bytes.
-type Members = HashMap<Key, (usize, u64, u64)>;
+type Members = HashMap<Digest, (usize, u64, u64)>;
 
 /// A bundle that is read, or the parts of a set together.
 #[derive(Clone, Debug)]
@@ -62,7 +60,7 @@ struct Inner {
     missing: Option<(PathBuf, Vec<String>)>,
     members: Members,
     /// The blobs that were read.
-    read: Mutex<HashSet<Key>>,
+    read: Mutex<HashSet<Digest>>,
 }
 
 /// One file.
@@ -127,8 +125,8 @@ impl Bundle {
         }
         inner.missing = set.and_then(|set| missing(path, set, &numbers));
         // A package that is there is not left out, whatever the list says.
-        let is_there = |digest: &Digest| inner.members.contains_key(&digest.sha256());
-        inner.omitted.retain(|digest| !is_there(digest));
+        let members = &inner.members;
+        inner.omitted.retain(|digest| !members.contains_key(digest));
         Ok(Self(Arc::new(inner)))
     }
 
@@ -162,9 +160,9 @@ impl Bundle {
     /// # Errors
     /// One of them has other bytes than its name says, or cannot be read.
     pub async fn read_rest(&self) -> Result<(), Error> {
-        for (key, (_, _, size)) in &self.0.members {
-            let (digest, size) = (Digest::from_sha256(*key), *size);
-            if !locked(&self.0.read).contains(key) {
+        for (digest, (_, _, size)) in &self.0.members {
+            let (digest, size) = (*digest, *size);
+            if !locked(&self.0.read).contains(&digest) {
                 let read = blob::verify(&self.blob(Expected { digest, size })).await;
                 read.map_err(|error| Error::reading(Document::Blob, digest, error))?;
             }
@@ -202,7 +200,7 @@ impl Bundle {
     }
 
     fn find(&self, digest: &Digest) -> Option<(&Part, u64, u64)> {
-        let (part, at, size) = self.0.members.get(&digest.sha256())?;
+        let (part, at, size) = self.0.members.get(digest)?;
         Some((self.0.parts.get(*part)?, *at, *size))
     }
 }
@@ -222,7 +220,7 @@ impl BlobSource for BundleBlob {
                 false => blob::Error::Missing.into(),
             });
         };
-        locked(&self.bundle.0.read).insert(digest.sha256());
+        locked(&self.bundle.0.read).insert(digest);
         let blocks = Blocks::open(&part.path, at + from)?;
         Ok(Body::of_file(blocks.up_to(stored.saturating_sub(from))))
     }
@@ -292,24 +290,24 @@ impl Part {
     fn scan(&self, part: usize, classes: [usize; 3], members: &mut Members) -> Result<(), Error> {
         let mut end = self.head;
         for count in classes {
-            let mut before: Option<Key> = None;
+            let mut before: Option<Digest> = None;
             for number in 0..count {
                 let Some((name, at, size)) = self.member(end)? else {
                     let expected = format!("{count} members of a class");
                     let received = format!("{number}, and then the end");
                     return Err(self.fault(tar::CONTENTS, &expected, &received));
                 };
-                let is_new = |key: &Key| {
-                    before.is_none_or(|before| before < *key)
-                        && members.get(key).is_none_or(|(known, ..)| *known != part)
+                let is_new = |digest: &Digest| {
+                    before.is_none_or(|before| before < *digest)
+                        && members.get(digest).is_none_or(|(known, ..)| *known != part)
                         && members.len() < MOST_MEMBERS
                 };
-                let Some(key) = tar::key_of(&name).filter(is_new) else {
+                let Some(digest) = tar::digest_of(&name).filter(is_new) else {
                     let expected = "blobs sorted by digest, each once";
                     return Err(self.fault(&name, expected, "another member"));
                 };
-                members.entry(key).or_insert((part, at, size));
-                (before, end) = (Some(key), at + size);
+                members.entry(digest).or_insert((part, at, size));
+                (before, end) = (Some(digest), at + size);
             }
         }
         match self.member(end)? {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt as _;
 
-use super::{Contents, Key, LARGEST_LIST, tar};
+use super::{Contents, LARGEST_LIST, tar};
 use crate::blob::{BlobSource, proven};
 use crate::digest::Digest;
 use crate::disk::{self, Blocks, temp_file};
@@ -26,9 +26,8 @@ pub struct Lists(Vec<u8>);
 /// A blob, and where its member begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
-    /// Its SHA-256.
-    pub key: Key,
-    size: u64,
+    /// Its digest and size.
+    pub expected: Expected,
     at: u64,
 }
 
@@ -69,25 +68,19 @@ impl Lists {
         Ok(is_read.then_some(Self(head)))
     }
 
-    /// Where blobs of these sizes are behind the lists, and the size of the file.
-    pub fn members(&self, blobs: impl Iterator<Item = (Key, u64)>) -> (Vec<Member>, u64) {
+    /// Where these blobs are behind the lists, and the size of the file.
+    pub fn members(&self, blobs: impl Iterator<Item = Expected>) -> (Vec<Member>, u64) {
         let mut at = self.0.len() as u64;
         let mut members = Vec::new();
-        for (key, size) in blobs {
-            members.push(Member { key, size, at });
-            at += tar::length(size);
+        for expected in blobs {
+            members.push(Member { expected, at });
+            at += tar::length(expected.size);
         }
         (members, at + tar::END)
     }
 }
 
 impl Member {
-    /// Its digest and size.
-    pub fn expected(&self) -> Expected {
-        let (digest, size) = (Digest::from_sha256(self.key), self.size);
-        Expected { digest, size }
-    }
-
     /// The bytes that a member of this size takes.
     pub fn length(size: u64) -> u64 {
         tar::length(size)
@@ -132,8 +125,9 @@ impl Writing {
         member: Member,
         blob: &B,
     ) -> Result<Transfer, PutError<B::Failure>> {
-        let Member { key, size, at } = member;
-        let header = tar::header(&tar::blob_name(&key), size);
+        let Member { expected, at } = member;
+        let Expected { digest, size } = expected;
+        let header = tar::header(&tar::blob_name(&digest), size);
         let filler = tar::length(size) - tar::BLOCK - size;
         let filler = vec![0; usize::try_from(filler).unwrap_or_default()];
         let mut end = at + tar::BLOCK;
@@ -159,7 +153,8 @@ impl Writing {
 
     /// Whether an interrupted run has written a member.
     async fn has(&self, member: Member, header: &[u8]) -> Result<bool, Error> {
-        let Member { key, size, at } = member;
+        let Member { expected, at } = member;
+        let Expected { digest, size } = expected;
         let mut found = vec![0; header.len()];
         if at + tar::length(size) > self.left
             || temp_file::read_exact_at(&self.file, &mut found, at).is_err()
@@ -168,7 +163,7 @@ impl Writing {
             return Ok(false);
         }
         let blocks = Blocks::open_unlinked(&self.part, at + tar::BLOCK)?.up_to(size);
-        Ok(blocks.digest_in_task().await? == Digest::from_sha256(key))
+        Ok(blocks.digest_in_task().await? == digest)
     }
 
     /// Ends the file. Returns its digest; `None` for the standard output.

@@ -3,8 +3,7 @@
 //! A header follows from the name and the size of its member alone. A reader therefore makes the header that it expects and compares all bytes,
 //! so that no link, sparse file, long name or extension of another tar is ever interpreted.
 
-use super::Key;
-use crate::digest::{from_hex, to_hex};
+use crate::digest::{Digest, from_hex};
 
 /// The unit of a tar in bytes.
 pub(super) const BLOCK: u64 = 512;
@@ -21,14 +20,14 @@ pub(super) const MARKER: &str = "oci-layout";
 const BLOBS: &str = "blobs/sha256/";
 
 /// The name of a blob's member.
-pub(super) fn blob_name(key: &Key) -> String {
-    format!("{BLOBS}{}", to_hex(key))
+pub(super) fn blob_name(digest: &Digest) -> String {
+    format!("{BLOBS}{}", digest.hex())
 }
 
-/// The SHA-256 of the blob that a member is.
-pub(super) fn key_of(name: &str) -> Option<Key> {
+/// The digest of the blob that a member is.
+pub(super) fn digest_of(name: &str) -> Option<Digest> {
     // Another spelling would be another name.
-    from_hex(name.strip_prefix(BLOBS)?)
+    from_hex(name.strip_prefix(BLOBS)?).map(Digest::from_sha256)
 }
 
 /// The bytes that a member of this size takes, with its header and what fills its last block.
