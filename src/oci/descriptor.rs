@@ -76,9 +76,7 @@ impl Descriptor {
         };
         Ok(Expected { digest, size })
     }
-}
 
-impl Descriptor {
     /// Parses every member whose type clients check. Like clients, it parses `null` as an empty descriptor.
     ///
     /// # Errors
@@ -92,15 +90,15 @@ impl Descriptor {
         if let Some(data) = object.take("data")? {
             check_data(data).map_err(|error| error.within("data"))?;
         }
-        let platform = object.object("platform", ReadPlatform::read)?;
+        let (platform, is_lenient) = object.object("platform", DescriptorPlatform::read)?.unzip();
         let mut descriptor = Self {
             media_type: object.text("mediaType")?,
             artifact_type: Some(object.text("artifactType")?).filter(|text| !text.is_empty()),
             digest: object.text("digest")?,
             size: object.integer("size")?,
             annotations: annotations::take(&mut object, |name| annotations::READ.contains(&name))?,
-            lenient: platform.as_ref().is_some_and(|platform| platform.lenient),
-            platform: platform.map(|platform| platform.target),
+            lenient: is_lenient.unwrap_or_default(),
+            platform,
         };
         descriptor.lenient |= object.is_lenient();
         Ok(descriptor)
@@ -135,6 +133,18 @@ pub struct DescriptorPlatform {
 }
 
 impl DescriptorPlatform {
+    /// Parses a platform. Also returns whether a member had its name in an unusual letter case.
+    fn read(mut object: Object<'_>) -> Result<(Self, bool), json::Error> {
+        object.text("variant")?;
+        object.list("os.features", usize::MAX, text)?;
+        let platform = Self {
+            architecture: object.text("architecture")?,
+            os: object.text("os")?,
+            os_version: Some(object.text("os.version")?).filter(|text| !text.is_empty()),
+        };
+        Ok((platform, object.is_lenient()))
+    }
+
     /// Whether a client on `platform` selects this entry ([clients: platform selection](crate::clients#platform-selection)).
     pub fn is(&self, platform: &Platform) -> bool {
         self.os_version.is_none()
@@ -156,26 +166,6 @@ impl From<&Platform> for DescriptorPlatform {
             os: platform.os().to_owned(),
             os_version: None,
         }
-    }
-}
-
-/// A parsed `platform`, and whether a member had its name in an unusual letter case.
-pub(super) struct ReadPlatform {
-    pub(super) target: DescriptorPlatform,
-    pub(super) lenient: bool,
-}
-
-impl ReadPlatform {
-    pub(super) fn read(mut object: Object<'_>) -> Result<Self, json::Error> {
-        object.text("variant")?;
-        object.list("os.features", usize::MAX, text)?;
-        let target = DescriptorPlatform {
-            architecture: object.text("architecture")?,
-            os: object.text("os")?,
-            os_version: Some(object.text("os.version")?).filter(|text| !text.is_empty()),
-        };
-        let lenient = object.is_lenient();
-        Ok(Self { target, lenient })
     }
 }
 
