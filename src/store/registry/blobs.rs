@@ -10,11 +10,10 @@ use super::session::Session;
 use super::upload::Upload;
 use super::{Error, Registry};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Opened, ReadError};
-use crate::event::{Event, Transfer};
+use crate::event::Transfer;
 use crate::http::{Answer, Request, SMALL};
 use crate::oci::{LARGEST_READ, Part, Repository};
 use crate::release::Expected;
-use crate::shown::Shown;
 use crate::store::{PutError, Requested};
 
 /// Whether to ask the registry for a blob before it is uploaded.
@@ -78,17 +77,8 @@ impl Session {
             from: from.as_deref(),
         };
         let mut put = upload.run().await?;
-        if from.as_deref() == Some(name) {
-            if put == Transfer::Mounted {
-                put = Transfer::Present;
-            }
-        } else if let Some(from) = from {
-            let (verb, what) = match put {
-                Transfer::Mounted => ("Mounted", "from"),
-                _ => ("Sent", "which was not shared by"),
-            };
-            let text = format!("{digest} {what} {from}");
-            self.http.report(Event::Decided { verb, text });
+        if from.as_deref() == Some(name) && put == Transfer::Mounted {
+            put = Transfer::Present;
         }
         self.cache().blobs.insert(digest, name);
         Ok(put)
@@ -157,12 +147,6 @@ impl RegistryBlob {
     async fn request(&self, from: u64) -> Result<Answer, Error> {
         let session = self.registry.session(&self.repository).await?;
         let (part, scope) = (self.part(), Scope::pull(session.name()));
-        if from > 0 {
-            let url = Shown::from(session.url(&part)?);
-            let text = format!("{url} after {from} bytes");
-            let verb = "Resuming";
-            session.http.report(Event::Decided { verb, text });
-        }
         let with = |request: Request| {
             // A small blob is read at once, so that it does not occupy one of the limited transfers.
             let request = match self.expected.size {
