@@ -1,11 +1,9 @@
 //! Decides which evidence a version has after publishing.
 //!
-//! If the store has none, the release's evidence is written; otherwise [`super::existing`] decides. A newer copy of the key that the store has stays.
+//! If the store has none, the release's evidence is written; otherwise [`super::existing`] decides.
 //!
 //! Some registries accept only known media types, and so refuse evidence. tfoci then publishes the provider without it, and
 //! warns that readers will see `unverified`.
-
-use std::cmp::Ordering;
 
 use super::existing::ExistingEvidence;
 use super::{
@@ -51,13 +49,8 @@ impl<B: BlobSource> Journey<'_, B> {
         };
         let was = stored.as_ref().map(|one| one.at);
         let is_intact = stored.as_ref().is_some_and(|one| one.is_intact);
-        let key = stored.as_ref().and_then(|one| one.keys.clone());
-        let age = stored.as_ref().and_then(|one| one.compare_key(self));
         let (replaces, warning) = match stored {
-            Some(stored) => {
-                let offers = (is_preferred, age == Some(Ordering::Greater));
-                stored.against(self, offers, &zips)?
-            }
+            Some(stored) => stored.against(self, is_preferred, &zips)?,
             // A release from another store may have no evidence.
             None if release.checksums.is_none() => (false, None),
             None => {
@@ -71,7 +64,7 @@ impl<B: BlobSource> Journey<'_, B> {
         }
         let content = match &edition.evidence {
             Some(content) => content.clone(),
-            None => content(release, tags, key.filter(|_| age == Some(Ordering::Less)))?,
+            None => content(release, tags)?,
         };
         // If the store has refused evidence before, do not send it again; one warning is enough.
         let may_stay_away = was.is_none() && self.to.takes_evidence() == Some(false);
@@ -88,23 +81,17 @@ impl<B: BlobSource> Journey<'_, B> {
     pub(super) async fn has_same_evidence(&self, tags: &TagNames) -> Result<bool, Problem> {
         let ours = match &self.edition.evidence {
             Some(content) => content.root.expected.digest,
-            None => {
-                content(self.edition.release, tags, None)?
-                    .root
-                    .expected
-                    .digest
-            }
+            None => content(self.edition.release, tags)?.root.expected.digest,
         };
         let tag = Tag::of_evidence(&self.edition.release.version)?;
         Ok(self.to.digest(&tag).await? == Some(ours))
     }
 }
 
-/// The evidence that tfoci writes for a release. `newer` is a newer copy of its key.
+/// The evidence that tfoci writes for a release.
 fn content<B>(
     release: &Verified<Release<B>>,
     tags: &TagNames,
-    newer: Option<Vec<u8>>,
 ) -> Result<ContentGraph<Blob<B>>, Problem> {
     let signed = release.authentication().status == Status::Signed;
     let first = release.signatures.first().filter(|_| !signed);
@@ -112,7 +99,7 @@ fn content<B>(
     let evidence = Evidence {
         checksums: release.checksums.as_ref().map(bytes),
         signature: release.signature().or(first).map(bytes),
-        keys: newer.or_else(|| release.certificate().map(<[u8]>::to_vec)),
+        keys: release.certificate().map(<[u8]>::to_vec),
         protocols: release.protocols.clone(),
     };
     let has_version = tags.has(&Tag::of_version(&release.version)?);

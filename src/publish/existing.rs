@@ -49,7 +49,7 @@ pub(super) struct ExistingEvidence {
     /// Whether its manifest and all documents can be read.
     pub(super) is_intact: bool,
     /// The keys that it has: normally the one that signed it.
-    pub(super) keys: Option<Vec<u8>>,
+    keys: Option<Vec<u8>>,
     /// The plugin protocols that it states.
     protocols: Protocols,
     /// The highest status that it may have, which a replacement must have too; `None` if its manifest cannot be read.
@@ -126,12 +126,13 @@ impl ExistingEvidence {
     pub(super) fn against<B>(
         self,
         journey: &Journey<'_, B>,
-        (is_preferred, has_newer_key): (bool, bool),
+        is_preferred: bool,
         zips: &[(Platform, Digest)],
     ) -> Result<(bool, Option<Warning>), Problem> {
         let (release, replaces) = (journey.edition.release, journey.replaces());
         let zips = zips.iter().map(|(platform, zip)| (platform, zip));
         let signer = self.signer();
+        let has_newer_key = self.has_older_key_than(journey);
         let is_richer = has_newer_key || self.lacks_what_is_in(release);
         let proven = self.proof.and_then(|verified| {
             let covers = verified.covers(zips.clone());
@@ -186,16 +187,18 @@ impl ExistingEvidence {
         Ok((true, warning.map(Warning::Other)))
     }
 
-    /// Compares the copies that an edition and this evidence have of the edition's key, by when its owner last signed it; `None` if one of them is
-    /// not known.
-    pub(super) fn compare_key<B>(&self, journey: &Journey<'_, B>) -> Option<Ordering> {
+    /// Whether an edition has a copy of its key that the owner signed later than the copy of this evidence.
+    fn has_older_key_than<B>(&self, journey: &Journey<'_, B>) -> bool {
         let release = journey.edition.release;
         let key = match &journey.edition.evidence {
-            Some(_) => &release.keys.first()?.bytes,
-            None => release.certificate()?,
+            Some(_) => release.keys.first().map(|ring| &*ring.bytes),
+            None => release.certificate(),
         };
-        let fingerprint = release.authentication().fingerprint.as_ref()?;
-        compare(key, self.keys.as_ref()?, fingerprint, journey.options.now)
+        let fingerprint = release.authentication().fingerprint.as_ref();
+        let (Some(key), Some(own), Some(fingerprint)) = (key, &self.keys, fingerprint) else {
+            return false;
+        };
+        compare(key, own, fingerprint, journey.options.now) == Some(Ordering::Greater)
     }
 
     /// The key that signed it, even if the rule does not accept that key; `None` if it is not known.
