@@ -242,9 +242,7 @@ impl Journey<'_> {
                     published.status = Change::Updated;
                 }
                 Ok(_) => {}
-                Err(Error::Destination(Problem::Store(error)))
-                    if error.is_unsupported_artifact() =>
-                {
+                Err(Error::Destination(Problem::Store(error))) if error.unwelcome().is_some() => {
                     self.left_attached(version, error.to_string());
                 }
                 Err(error) => return Err(error),

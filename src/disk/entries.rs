@@ -9,7 +9,7 @@ use super::{Error, UNFINISHED, if_exists};
 /// # Errors
 /// The system reported an error.
 pub fn create_directory(path: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(path).map_err(|source| Error::at_directory(path, source))
+    std::fs::create_dir_all(path).map_err(|source| Error::at("create", path, source))
 }
 
 /// Like [`create_directory`], and syncs the new directories, so that they survive a power failure.

@@ -88,17 +88,6 @@ impl Error {
         }
     }
 
-    /// An error of the system about a directory that was to be created.
-    pub(super) fn at_directory(path: &Path, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::AlreadyExists if path.is_file() => {
-                let path = path.to_owned();
-                Self::NotDirectory { path }
-            }
-            _ => Self::at("create", path, source),
-        }
-    }
-
     /// Whether the file or directory does not exist.
     pub fn is_not_found(&self) -> bool {
         match self {

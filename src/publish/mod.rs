@@ -288,9 +288,10 @@ impl<B: PackageBlob> Journey<'_, B> {
     ) -> Published {
         let TagUpdate { tag, content, .. } = &publication.index;
         let digest = content.root.expected.digest;
+        let is_written = |transfer: Transfer| transfer != Transfer::Present;
         let status = match publication.change() {
             // A package that seemed to be present was damaged and was written again.
-            Change::Present if outcomes.is_anything() || attests => Change::Updated,
+            Change::Present if attests || outcomes.packages().any(is_written) => Change::Updated,
             change => change,
         };
         let identity = (self.to.reference(tag, &digest), digest);

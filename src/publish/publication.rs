@@ -85,7 +85,7 @@ impl<B> Publication<B> {
             }
             match to.tag(below, &moves, self.look_again).await {
                 // No tag has moved yet, because the evidence comes first.
-                Err(error) if error.is_unsupported_artifact() => {
+                Err(error) if error.unwelcome().is_some() => {
                     refused = Some(self.leave_out(error)?);
                     has_manifests = true;
                 }

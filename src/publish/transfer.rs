@@ -117,12 +117,6 @@ impl TransferOutcomes {
         self.packages.iter().copied()
     }
 
-    /// Whether any package was written, or would be.
-    pub(super) fn is_anything(&self) -> bool {
-        self.packages()
-            .any(|transfer| transfer != Transfer::Present)
-    }
-
     /// The bytes that were written of packages and of other blobs.
     pub(super) fn bytes<B>(&self, release: &Release<B>) -> u64 {
         let packages = release.packages.iter().zip(self.packages());

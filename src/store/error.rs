@@ -167,11 +167,6 @@ impl Error {
         }
     }
 
-    /// Whether the store accepts no artifact of this type, regardless of the credentials.
-    pub fn is_unsupported_artifact(&self) -> bool {
-        self.unwelcome().is_some()
-    }
-
     /// The part whose media types the registry does not accept.
     pub fn unwelcome(&self) -> Option<Part> {
         match self {
