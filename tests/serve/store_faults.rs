@@ -254,7 +254,7 @@ pub fn an_empty_layout_is_not_ready() {
 pub fn the_disk_of_a_store_is_unmounted_and_mounted_again() {
     moved_away(
         |place| fs::create_dir(place).unwrap(),
-        "no OCI image layout is in",
+        "has no OCI image layout",
     );
 }
 

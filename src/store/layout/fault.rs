@@ -15,7 +15,7 @@ pub enum LayoutFault {
     #[error("cannot be created\n  expected that the directory above it exists")]
     NoParent,
     /// A layout without an `index.json` or a valid `oci-layout` file: a part of it may be missing.
-    #[error("is incomplete\n  expected an index.json, and the file oci-layout of version 1.0.0")]
+    #[error("is incomplete\n  expected its index.json, and the file oci-layout of version 1.0.0")]
     Incomplete,
     /// It has more entries than any real store, or links to directories above them.
     #[error("has too many entries in the three levels HOSTNAME/NAMESPACE/TYPE")]
