@@ -1,7 +1,6 @@
 //! Reports of a copy, and failures.
 
 use super::Journey;
-use crate::error::{MANY, listed};
 use crate::event::{Subject, Warning};
 use crate::oci::Refusal;
 use crate::outcome::{Failure, Side};
@@ -27,37 +26,26 @@ impl Journey<'_> {
         problem.of(subject, at)
     }
 
-    /// Warns about wanted platforms that a release lacks, and about others that a copy of its index has too.
+    /// Warns about wanted platforms that a release does not have.
     pub(super) fn check_platforms(
         &self,
         release: &Release<StoreBlob>,
         wanted: &[Platform],
     ) -> Result<(), Error> {
-        let packages = release.packages.iter();
-        let available: Vec<Platform> = packages.map(|one| one.platform.clone()).collect();
-        let (others, found): (Vec<&Platform>, Vec<_>) = available
-            .iter()
-            .partition(|platform| !wanted.contains(platform));
+        let (found, absent): (Vec<&Platform>, Vec<&Platform>) =
+            wanted.iter().partition(|platform| release.has(platform));
         if let (true, Some(first)) = (found.is_empty(), wanted.first()) {
-            return Err(Error::in_source(store::Error::Refusal(
-                Refusal::NoPlatform {
-                    platform: first.clone(),
-                    available,
-                },
-            )));
+            let available = release.packages.iter().map(|one| one.platform.clone());
+            let refusal = Refusal::NoPlatform {
+                platform: first.clone(),
+                available: available.collect(),
+            };
+            return Err(Error::in_source(store::Error::from(refusal)));
         }
-        let absent = wanted.iter().filter(|one| !found.contains(one));
-        let absent = absent.map(|platform| Warning::NoPackage {
-            place: self.from.place.clone(),
-            platform: platform.clone(),
-        });
-        let others = (!others.is_empty()).then(|| {
-            let others = listed(others, MANY);
-            let text = format!("the copy has {others} too, because its index stays as it is");
-            Warning::Other(text)
-        });
-        for warning in absent.chain(others) {
+        for platform in absent {
             let subject = Subject::version(&release.provider, &release.version);
+            let (place, platform) = (self.from.place.clone(), platform.clone());
+            let warning = Warning::NoPackage { place, platform };
             self.reporter.warn(subject, warning);
         }
         Ok(())
