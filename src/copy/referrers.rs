@@ -70,8 +70,8 @@ impl Found {
             content,
         });
         self.count()?;
-        within(Part::Manifest, LARGEST, self.held)?;
-        within(Part::Blob, LARGEST_BLOBS, self.blobs)
+        Refusal::check_size(Part::Manifest, LARGEST, self.held)?;
+        Ok(Refusal::check_size(Part::Blob, LARGEST_BLOBS, self.blobs)?)
     }
 
     /// Counts a manifest.
@@ -81,13 +81,6 @@ impl Found {
             true => Err(store::Error::too_many_parts(MOST)),
             false => Ok(()),
         }
-    }
-}
-
-fn within(what: Part, limit: u64, size: u64) -> Result<(), store::Error> {
-    match size > limit {
-        true => Err(Refusal::TooLarge { what, limit, size }.into()),
-        false => Ok(()),
     }
 }
 

@@ -80,13 +80,7 @@ impl ParsedManifest {
         what: Part,
         artifact_type: &'static str,
     ) -> Result<Self, Refusal> {
-        if raw.expected.size > LARGEST_READ {
-            return Err(Refusal::TooLarge {
-                what,
-                limit: LARGEST_READ,
-                size: raw.expected.size,
-            });
-        }
+        Refusal::check_size(what, LARGEST_READ, raw.expected.size)?;
         let parsed = Self::parse(&raw.bytes, kind);
         let manifest = parsed.map_err(|source| Refusal::unread(what, source))?;
         for (member, expected, received) in [

@@ -78,6 +78,17 @@ impl Refusal {
         }
     }
 
+    /// Refuses a part of more than `limit` bytes.
+    ///
+    /// # Errors
+    /// It is larger.
+    pub fn check_size(what: Part, limit: u64, size: u64) -> Result<(), Self> {
+        match size > limit {
+            true => Err(Self::TooLarge { what, limit, size }),
+            false => Ok(()),
+        }
+    }
+
     /// The refusal of a part that cannot be read as JSON, or repeats a member.
     pub fn unread(what: Part, source: json::Error) -> Self {
         Self::Json { what, source }

@@ -85,14 +85,7 @@ impl ContentGraph<Expected> {
                     continue;
                 }
                 held = held.saturating_add(expected.size);
-                if held > LARGEST {
-                    return Err(Refusal::TooLarge {
-                        what: Part::Index,
-                        limit: LARGEST,
-                        size: held,
-                    }
-                    .into());
-                }
+                Refusal::check_size(Part::Index, LARGEST, held)?;
                 entries.push((entry, expected.digest));
             }
             let reads = entries.into_iter().map(async |(entry, digest)| {

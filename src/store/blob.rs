@@ -45,12 +45,9 @@ impl StoreBlob {
     /// All bytes, at most `limit`.
     pub(super) async fn read(&self, what: Part, limit: u64) -> Result<Vec<u8>, Error> {
         let expected = self.expected();
-        let size = expected.size;
-        if size > limit {
-            return Err(Refusal::TooLarge { what, limit, size }.into());
-        }
+        Refusal::check_size(what, limit, expected.size)?;
         let bytes = match proven(self).await {
-            Ok(body) => body.collect(size).await,
+            Ok(body) => body.collect(expected.size).await,
             Err(error) => Err(error),
         };
         bytes.map_err(|source| Error::reading(what, expected.digest, source))

@@ -59,11 +59,8 @@ impl Session {
         let media_type = answer::media_type(&answer);
         let (bytes, expected) = match expected {
             None => body_by_tag(answer, what).await?,
-            Some(Expected { size, .. }) if size > LARGEST_READ => {
-                let limit = LARGEST_READ;
-                return Err(Refusal::TooLarge { what, limit, size }.into());
-            }
             Some(expected) => {
+                Refusal::check_size(what, LARGEST_READ, expected.size)?;
                 let body = Body::new(answer.chunks().map_err(ReadError::from));
                 let bytes = blob::document(body, expected).await;
                 let wrong = |source| Error::reading(what, expected.digest, source);
