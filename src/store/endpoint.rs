@@ -91,12 +91,10 @@ impl Endpoint {
             return Err(disk::Error::NotDirectory { path }.into());
         }
         let fault = match (self.exact, directory.join("oci-layout").exists()) {
-            (true, true) => return Ok(Store::Layout(Layout::new(path, &self.text))),
-            (false, false) if directory.is_dir() => {
-                return Ok(Store::Layout(Layout::new(path, &self.text)));
-            }
             (false, true) => LayoutFault::Single,
-            (_, false) => LayoutFault::Absent,
+            (true, false) => LayoutFault::Absent,
+            (false, false) if !directory.is_dir() => LayoutFault::Absent,
+            _ => return Ok(Store::Layout(Layout::new(path, &self.text))),
         };
         Err(Error::Layout { path, fault })
     }

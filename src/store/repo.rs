@@ -3,11 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, future, stream};
 
 use super::artifact::{Artifact, StoredEvidence, StoredPackage};
-use super::{At, Bundle, Error, LayoutFault, Store, StoreBlob};
+use super::registry::Session;
+use super::{At, Bundle, Error, LayoutFault, Registry, Store, StoreBlob};
 use crate::attestation::{LARGEST, MOST, PREDICATE_TYPE, SIGSTORE_BUNDLE};
 use crate::credentials::Credentials;
 use crate::digest::Digest;
@@ -54,6 +56,10 @@ impl Repo {
             name,
             pinned: None,
         }
+    }
+
+    pub(super) async fn session(&self, registry: &Registry) -> Result<Arc<Session>, Error> {
+        registry.session(&self.name).await
     }
 
     /// The repository's name in its store.
@@ -107,7 +113,7 @@ impl Repo {
     pub async fn tags(&self) -> Result<Option<Vec<String>>, Error> {
         match &self.store {
             Store::Layout(layout) => layout.tags(&self.name),
-            Store::Registry(registry) => registry.session(&self.name).await?.tags().await,
+            Store::Registry(registry) => self.session(registry).await?.tags().await,
             Store::Bundle(bundle) => Ok(bundle.tags(&self.name)),
         }
     }
@@ -118,7 +124,7 @@ impl Repo {
     /// The store fails, the manifest is damaged, or a pinned tag refers to another one.
     pub async fn manifest(&self, at: At<'_>) -> Result<Option<RawManifest>, Error> {
         let raw = match &self.store {
-            Store::Registry(registry) => registry.session(&self.name).await?.manifest(at).await?,
+            Store::Registry(registry) => self.session(registry).await?.manifest(at).await?,
             Store::Layout(_) | Store::Bundle(_) => self.document(at).await?,
         };
         if let (At::Tag(tag), Some((pinned, expected)), Some(raw)) = (at, &self.pinned, &raw)
@@ -140,7 +146,7 @@ impl Repo {
     /// The store fails.
     pub async fn digest(&self, tag: &Tag) -> Result<Option<Digest>, Error> {
         if let Store::Registry(registry) = &self.store {
-            return registry.session(&self.name).await?.digest(tag).await;
+            return self.session(registry).await?.digest(tag).await;
         }
         let entry = self.entry(tag)?;
         let expected = entry.map(|entry| entry.expected_of(At::Tag(tag).part()));
@@ -155,7 +161,7 @@ impl Repo {
         let Store::Registry(registry) = &self.store else {
             return Ok(None);
         };
-        let session = registry.session(&self.name).await?;
+        let session = self.session(registry).await?;
         let listed = session.referrers(subject).await?;
         let read = |text: String| Descriptor::of(serde_json::from_str(&text)?);
         let listed = listed.map(|all| all.into_iter().map(read).collect());
@@ -222,13 +228,7 @@ impl Repo {
     pub async fn blob_size(&self, expected: &Expected) -> Result<Option<u64>, Error> {
         match &self.store {
             Store::Layout(layout) => Ok(layout.blob_size(&self.name, expected)),
-            Store::Registry(registry) => {
-                registry
-                    .session(&self.name)
-                    .await?
-                    .stored_size(expected)
-                    .await
-            }
+            Store::Registry(registry) => self.session(registry).await?.stored_size(expected).await,
             Store::Bundle(bundle) => Ok(bundle.blob_size(expected)),
         }
     }
@@ -263,7 +263,7 @@ impl Repo {
     pub async fn check_root(&self) -> Result<(), Error> {
         match &self.store {
             Store::Layout(_) | Store::Bundle(_) => Ok(()),
-            Store::Registry(registry) => registry.session(&self.name).await?.check_root().await,
+            Store::Registry(registry) => self.session(registry).await?.check_root().await,
         }
     }
 

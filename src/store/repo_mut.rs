@@ -99,9 +99,7 @@ impl RepoMut {
     pub async fn has_blob(&self, expected: &Expected) -> Result<bool, Error> {
         match &self.store {
             Store::Layout(layout) => Ok(layout.has_blob(&self.name, expected)),
-            Store::Registry(registry) => {
-                registry.session(&self.name).await?.has_blob(expected).await
-            }
+            Store::Registry(registry) => self.session(registry).await?.has_blob(expected).await,
             Store::Bundle(_) => Err(BundleError::ReadOnly.into()),
         }
     }
@@ -118,11 +116,8 @@ impl RepoMut {
         match &self.store {
             Store::Layout(layout) => layout.put_blob(&self.name, blob).await,
             Store::Registry(registry) => {
-                registry
-                    .session(&self.name)
-                    .await?
-                    .put_blob(blob, lookup)
-                    .await
+                let session = self.session(registry).await?;
+                session.put_blob(blob, lookup).await
             }
             Store::Bundle(_) => Err(BundleError::ReadOnly.into()),
         }
@@ -136,11 +131,8 @@ impl RepoMut {
         match &self.store {
             Store::Layout(layout) => layout.put_manifest(&self.name, manifest),
             Store::Registry(registry) => {
-                registry
-                    .session(&self.name)
-                    .await?
-                    .put_manifest(manifest)
-                    .await
+                let session = self.session(registry).await?;
+                session.put_manifest(manifest).await
             }
             Store::Bundle(_) => Err(BundleError::ReadOnly.into()),
         }
@@ -164,11 +156,8 @@ impl RepoMut {
                 layout.tag(&self.name, moves).await
             }
             Store::Registry(registry) => {
-                registry
-                    .session(&self.name)
-                    .await?
-                    .tag(below, moves, look_again)
-                    .await
+                let session = self.session(registry).await?;
+                session.tag(below, moves, look_again).await
             }
             Store::Bundle(_) => Err(BundleError::ReadOnly.into()),
         }
@@ -181,7 +170,7 @@ impl RepoMut {
     pub async fn delete(&self, digest: &Digest) -> Result<(), Error> {
         match &self.store {
             Store::Layout(_) => Ok(()),
-            Store::Registry(registry) => registry.session(&self.name).await?.delete(digest).await,
+            Store::Registry(registry) => self.session(registry).await?.delete(digest).await,
             Store::Bundle(_) => Err(BundleError::ReadOnly.into()),
         }
     }

@@ -36,7 +36,8 @@ use crate::release::Expected;
 use crate::store::known::KnownRegistry;
 pub use blobs::{Lookup, RegistryBlob};
 
-use session::{Host, Session};
+use session::Host;
+pub(super) use session::Session;
 
 /// The most sessions that are kept, more than there are repositories in work at once. A repository whose session was dropped
 /// costs another token.
