@@ -11,12 +11,10 @@
 //! by [`copy`](crate::copy) and never changed. It is read at offsets: its lists and the headers of its members when it is opened. A reader refuses members and orders that a writer would not have written. OCI tools read it too.
 
 pub mod contents;
-mod error;
 mod file;
 mod tar;
 
 pub use contents::Contents;
-pub use error::BundleError;
 pub use file::{Lists, Member, Writing, part_path, parts_beside};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -25,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use self::contents::Parts;
-use super::Error;
+use super::{BundleError, Error};
 use crate::blob::{self, BlobInfo, BlobSource, Body, Opened, ReadError};
 use crate::digest::Digest;
 use crate::disk::{self, Blocks, temp_file};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::bundle::BundleError;
+use super::bundle_error::BundleError;
 use super::declined::{Breach, Declined};
-use super::layout::LayoutFault;
+use super::layout_fault::LayoutFault;
 use crate::blob::{self, ReadError};
 use crate::credentials::{self, FoundIn};
 use crate::digest::Digest;

@@ -11,7 +11,6 @@
 //! links, if the file system supports them and no other user can change the file. Blobs are written, synced and renamed before
 //! `index.json` is replaced, which makes a version visible.
 
-mod fault;
 mod index;
 mod listing;
 mod writers;
@@ -22,7 +21,6 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt as _;
 
-pub use self::fault::{CHECK_PATH, LayoutFault};
 use self::index::LastIndex;
 pub use self::writers::LayoutLock;
 use self::writers::Writers;

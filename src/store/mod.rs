@@ -13,22 +13,26 @@
 pub mod artifact;
 mod blob;
 pub mod bundle;
+mod bundle_error;
 mod declined;
 pub mod endpoint;
 mod error;
 pub mod known;
 pub mod layout;
+mod layout_fault;
 pub mod registry;
 mod repo;
 mod repo_mut;
 
 pub use artifact::{Artifact, StoredEvidence, StoredPackage};
 pub use blob::StoreBlob;
-pub use bundle::{Bundle, BundleError};
+pub use bundle::Bundle;
+pub use bundle_error::BundleError;
 pub use declined::{Breach, Declined, Requested};
 pub use endpoint::Endpoint;
 pub use error::{Error, PutError};
-pub use layout::{CHECK_PATH, Layout, LayoutFault};
+pub use layout::Layout;
+pub use layout_fault::{CHECK_PATH, LayoutFault};
 pub use registry::{Lookup, Registry};
 pub use repo::{Attachment, CONCURRENT_READS, Repo};
 pub use repo_mut::RepoMut;

@@ -110,7 +110,9 @@ fn a_version_that_does_not_fit_is_named_with_its_size() {
     for more in ["", " --dry-run"] {
         let split = format!("oci-layout:store bundle:new.tar --split 1MB{more}");
         let run = copy(&author, split).exits(1).without_result();
-        run.says("error new.tar expected 1000000 registry.opentofu.org/acme/large 1.0.0 received");
+        run.says(
+            "error bundle:new.tar expected 1000000 registry.opentofu.org/acme/large 1.0.0 received",
+        );
     }
     assert_eq!(author.tree(), before);
 }

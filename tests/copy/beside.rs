@@ -117,7 +117,7 @@ fn blobs_that_an_index_refers_to_are_counted() {
     });
     let run = copy(&author, FROM, TO, "").exits(1).without_result();
     run.says(&format!(
-        "error {PROVIDER} 1.0.0 {FROM}/{PROVIDER} expected 4000 received"
+        "error {PROVIDER} 1.0.0 {FROM}/{PROVIDER} 4000"
     ));
     assert!(!other(&author).exists());
 }

@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
-use super::{Layout, LayoutFault};
+use super::Layout;
 use crate::disk::{self, FileState, if_exists, staged};
 use crate::error::printable_path;
 use crate::jobs::locked;
 use crate::json::{self, Object};
 use crate::oci::tags::{self, LAYOUT};
 use crate::oci::{INDEX, Repository, Tags};
-use crate::store::Error;
+use crate::store::{Error, LayoutFault};
 
 /// The largest `index.json` that is read, in bytes: enough for about twenty thousand tags.
 const LARGEST_INDEX: u64 = 8 << 20;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::Error;
-use super::{LOCK, Layout, LayoutFault};
+use super::super::{Error, LayoutFault};
+use super::{LOCK, Layout};
 use crate::disk;
 use crate::oci::Repository;
 

@@ -27,7 +27,7 @@ pub const CHECK_PATH: &str =
     "check the path: `tfoci push`, `mirror` and `copy` create a store there";
 
 impl LayoutFault {
-    pub(in crate::store) fn category(self) -> Category {
+    pub(super) fn category(self) -> Category {
         match self {
             Self::Single => Category::Usage,
             Self::Absent | Self::NoParent => Category::NotFound,

@@ -37,7 +37,7 @@ pub enum BundleError {
 }
 
 impl BundleError {
-    pub(in crate::store) fn category(&self) -> Category {
+    pub(super) fn category(&self) -> Category {
         match self {
             Self::Faulty { .. } | Self::Unwritable { .. } => Category::Malformed,
             Self::LeftOut { .. } | Self::MissingPart { .. } => Category::NotFound,
