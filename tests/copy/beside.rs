@@ -116,8 +116,6 @@ fn blobs_that_an_index_refers_to_are_counted() {
         index["manifests"].as_array_mut().unwrap().extend(entries);
     });
     let run = copy(&author, FROM, TO, "").exits(1).without_result();
-    run.says(&format!(
-        "error {PROVIDER} 1.0.0 {FROM}/{PROVIDER} 4000"
-    ));
+    run.says(&format!("error {PROVIDER} 1.0.0 {FROM}/{PROVIDER} 4000"));
     assert!(!other(&author).exists());
 }
