@@ -295,8 +295,7 @@ impl<'a> Installer<'a> {
             work.install()
         };
         let packages = each_package(release, &request.jobs, at, reporter, install);
-        let authentication = release.authentication().clone();
-        Ok(Installed::of(release, authentication, packages.await?))
+        Ok(Installed::of(release, packages.await?))
     }
 
     /// Installs unpacked packages of one version in a filesystem mirror by copying their directories, which must have the `locked` `h1` if there are
@@ -378,11 +377,8 @@ pub(crate) fn refuse_unlocked(
 }
 
 impl Installed {
-    pub(crate) fn of<B>(
-        release: &Release<B>,
-        mut authentication: Authentication,
-        packages: Vec<InstalledPackage>,
-    ) -> Self {
+    fn of<B>(release: &Verified<Release<B>>, packages: Vec<InstalledPackage>) -> Self {
+        let mut authentication = release.authentication().clone();
         let note = Note::DirectoryEntries;
         if packages.iter().any(|package| package.has_two_h1())
             && !authentication.notes.contains(&note)
