@@ -113,16 +113,6 @@ async fn long_blobs_go_in_chunks_of_four_mebibytes() {
 }
 
 #[tokio::test]
-async fn chunks_have_the_minimum_length_of_the_registry() {
-    let registry = behind_a_proxy(|quirks| quirks.smallest_chunk = Some(5 << 20));
-    let bytes = noise(6 << 20);
-    put(&registry, &bytes).await.unwrap();
-    assert_arrived(&registry, &bytes);
-    assert!(said(&registry).contains(&"PATCH 0-5242879 5242880 202".to_owned()));
-    assert_eq!(registry.count(PATCHES), 2);
-}
-
-#[tokio::test]
 async fn a_refused_chunk_is_sent_again_in_shorter_ones() {
     let registry = behind_a_proxy(|quirks| quirks.largest_patch = Some(100 << 10));
     arrives(&registry).await;

@@ -16,9 +16,6 @@ use crate::event::Transfer;
 use crate::http::{Payload, Request, Retry, retry_after};
 use crate::store::PutError;
 
-/// The longest chunk in bytes, which is held in memory. Storage backends of registries require 5 MiB, some 16 MiB.
-const LARGEST: usize = 16 << 20;
-
 /// What registries answer, with a pause, to a client that sends too much.
 const THROTTLED: [StatusCode; 3] = [
     StatusCode::TOO_MANY_REQUESTS,
@@ -27,15 +24,12 @@ const THROTTLED: [StatusCode; 3] = [
 ];
 
 impl<B: BlobSource> Upload<'_, B> {
-    /// Sends all bytes in chunks of `length` bytes, or of more if the registry requires more, and completes the upload.
+    /// Sends all bytes in chunks of `length` bytes, and completes the upload.
     pub(super) async fn put_chunks(
         &self,
         mut opened: UploadSession,
-        length: usize,
+        mut length: usize,
     ) -> Result<Transfer, UploadError<B::Failure>> {
-        // A registry that requires more refuses the first chunk.
-        let least = opened.chunk_min_length.unwrap_or(0).min(LARGEST);
-        let mut length = length.max(least);
         let mut pieces = Pieces::of(self.blob).await.map_err(PutError::Source)?;
         let (mut offset, mut unsent, mut retry) = (0, Bytes::new(), Retry::default());
         loop {
@@ -59,7 +53,7 @@ impl<B: BlobSource> Upload<'_, B> {
                 }
                 answer => answer?,
             };
-            let shorter = (chunk.len() / 2).max(SMALLEST).max(least);
+            let shorter = (chunk.len() / 2).max(SMALLEST);
             if answer.status().is_success() {
                 retry.progressed();
                 offset += chunk.len();

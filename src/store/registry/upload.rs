@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use reqwest::header::{CONTENT_TYPE, HeaderName, LOCATION};
+use reqwest::header::{CONTENT_TYPE, LOCATION};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
@@ -27,8 +27,6 @@ use crate::store::{Breach, Declined, PutError, Requested};
 /// The number of times that the upload of a blob may start again from its first byte. Each time may send the whole blob again, so with
 /// more than a few, it would take hours to report that a registry cannot take a large one.
 const RETRIES: u32 = 4;
-/// The least length of all chunks but the last (OCI distribution specification).
-const CHUNK_MIN_LENGTH: HeaderName = HeaderName::from_static("oci-chunk-min-length");
 /// The media type of requests with the bytes of a blob.
 pub(super) const BYTES: &str = "application/octet-stream";
 
@@ -57,8 +55,6 @@ pub(super) struct UploadSession {
     pub(super) shown: Shown,
     /// The scope of tokens for this upload.
     pub(super) scope: Scope,
-    /// The least length of all chunks but the last, if the registry names one.
-    pub(super) chunk_min_length: Option<usize>,
 }
 
 /// The error of an attempt to upload a blob, which decides the next attempt.
@@ -189,9 +185,6 @@ impl<B: BlobSource> Upload<'_, B> {
             location,
             shown,
             scope,
-            chunk_min_length: answer
-                .header(CHUNK_MIN_LENGTH)
-                .and_then(|text| text.parse().ok()),
         }))
     }
 
