@@ -30,14 +30,6 @@ impl Credential {
         self.basic().or_else(|| self.bearer())
     }
 
-    /// The username; `None` for a token.
-    pub fn username(&self) -> Option<&str> {
-        match &self.kind {
-            CredentialKind::Password { username, .. } => Some(username),
-            CredentialKind::AccessToken(_) | CredentialKind::IdentityToken(_) => None,
-        }
-    }
-
     /// The `Basic` header of a username and password; `None` for a token.
     pub fn basic(&self) -> Option<Authorization> {
         match &self.kind {

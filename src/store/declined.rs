@@ -3,8 +3,7 @@
 use std::fmt;
 
 use super::known::KnownRegistry;
-use crate::credentials::FoundIn;
-use crate::error::{Category, printable};
+use crate::error::Category;
 use crate::http;
 use crate::oci::{Part, Repository};
 
@@ -30,14 +29,6 @@ pub enum Declined {
     /// The repository does not exist, and the registry does not create it on push.
     #[error("the registry has no repository `{}`", .0.host_and_name().1)]
     Repository(Repository),
-    /// It knows the user, who has no permission for this. The name is `None` for the user of a token.
-    #[error("{} may not {action} {repository}\n  tried {tried}", user(.username.as_deref()))]
-    Permission {
-        username: Option<String>,
-        action: &'static str,
-        repository: Repository,
-        tried: FoundIn,
-    },
 }
 
 /// Where a registry does not keep to its protocol.
@@ -54,8 +45,7 @@ pub enum Breach {
 impl Declined {
     pub(super) fn category(&self, status: u16) -> Category {
         match (self, status) {
-            (Self::Permission { .. }, _) | (Self::Request(_), 401 | 403) => Category::Unauthorized,
-            (Self::Catalog, 401) => Category::Unauthorized,
+            (Self::Request(_), 401 | 403) | (Self::Catalog, 401) => Category::Unauthorized,
             (Self::TagMove(..), _) => Category::Conflict,
             (Self::Repository(_), _) => Category::NotFound,
             (Self::Request(_), 404) => Category::NotFound,
@@ -76,32 +66,12 @@ pub enum Requested {
     Tags,
     /// A page of the list of what is attached to a manifest.
     Referrers,
-    /// A manifest or an index that is read.
+    /// A manifest or an index that is read, written or deleted.
     Manifest,
-    /// A manifest or an index that is written.
-    NewManifest,
-    /// A manifest that is deleted.
-    Deletion,
     /// A blob that is read.
     Blob,
     /// A blob that is written.
     Upload,
-}
-
-impl Requested {
-    /// Whether it is for one repository and its parts.
-    pub(super) fn is_in_repository(self) -> bool {
-        !matches!(self, Self::Version | Self::Repositories)
-    }
-
-    /// The permission that the request needs, for a message.
-    pub(super) fn action(self) -> &'static str {
-        match self {
-            Self::NewManifest | Self::Upload => "push to",
-            Self::Deletion => "delete from",
-            _ => "pull from",
-        }
-    }
 }
 
 impl fmt::Display for Requested {
@@ -111,7 +81,7 @@ impl fmt::Display for Requested {
             Self::Repositories => "list of repositories",
             Self::Tags => "list of tags",
             Self::Referrers => "list of referrers",
-            Self::Manifest | Self::NewManifest | Self::Deletion => "manifest",
+            Self::Manifest => "manifest",
             Self::Blob => "blob",
             Self::Upload => "upload",
         })
@@ -136,12 +106,6 @@ impl Declined {
                 "publish all platforms of a version at once, or let the tags of this repository move"
             }
             Self::Deletion => "`tfoci help prune` says how ghcr.io and docker-registry delete",
-            Self::Permission { repository, .. } => {
-                return Some(format!(
-                    "run `tfoci login {}` as a user who has the permission",
-                    repository.host_and_name().0
-                ));
-            }
             Self::Catalog => "name the providers, such as `acme/demo`: other commands need no list",
             Self::Request(_) if status == 400 && url.is_plain() => {
                 return Some(http::perhaps_tls(url));
@@ -153,11 +117,4 @@ impl Declined {
         };
         Some(text.to_owned())
     }
-}
-
-fn user(username: Option<&str>) -> String {
-    username.map_or_else(
-        || "the token".to_owned(),
-        |name| format!("`{}`", printable(name)),
-    )
 }

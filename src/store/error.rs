@@ -90,7 +90,7 @@ pub enum Error {
         answer: String,
     },
     /// The registry or its token server refused the credentials, or requires some.
-    #[error("{}\n  registry {host}{}\n  answered {status}{}\n  tried {}", unauthorized(.tried.as_ref()), by(.token_server.as_deref()), said(.answer), sent(.tried.as_ref()))]
+    #[error("{}\n  registry {host}{}\n  answered {status}{}\n  tried {}", unauthorized(.tried.as_ref(), *.status), by(.token_server.as_deref()), said(.answer), sent(.tried.as_ref()))]
     Unauthorized {
         host: String,
         /// The token server, if it refused the credentials and is another host.
@@ -181,9 +181,7 @@ impl Error {
     /// Whether the network, the credentials or this machine caused the error. It then says nothing about the stored data.
     pub fn is_about_access(&self) -> bool {
         match self {
-            Self::Declined { declined, .. } => {
-                matches!(declined, Declined::Request(_) | Declined::Permission { .. })
-            }
+            Self::Declined { declined, .. } => matches!(declined, Declined::Request(_)),
             Self::Http(_)
             | Self::Credentials(_)
             | Self::Unauthorized { .. }
@@ -223,8 +221,9 @@ impl Error {
     }
 }
 
-fn unauthorized(tried: Option<&FoundIn>) -> &'static str {
+fn unauthorized(tried: Option<&FoundIn>, status: u16) -> &'static str {
     match tried {
+        Some(_) if status == 403 => "the credentials are not enough for this",
         Some(_) => "the registry refused the credentials",
         None => "the registry requires credentials",
     }

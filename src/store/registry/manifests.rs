@@ -146,7 +146,7 @@ impl Session {
         if answer.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Err(answer::declined(Declined::Deletion, &answer));
         }
-        self.found(Requested::Deletion, answer).map(drop)
+        self.found(Requested::Manifest, answer).map(drop)
     }
 
     /// Requests a manifest; `None` if there is no such manifest.
@@ -175,7 +175,7 @@ impl Session {
                 let (repository, reference) = (self.repository.clone(), put.reference.to_owned());
                 answer::declined(Declined::TagMove(repository, reference), answer)
             }
-            _ => self.refusal(Requested::NewManifest, answer),
+            _ => self.refusal(Requested::Manifest, answer),
         };
         let unclear = retry_after(answer).map(ManifestRejection::Unclear);
         (unclear.unwrap_or(rejection), error)

@@ -273,18 +273,6 @@ impl Session {
         if !answer::is_refusal(answer) || !self.is_own(answer.url()) {
             return answer::declined(Declined::Request(what), answer);
         }
-        let is_forbidden = answer.status() == StatusCode::FORBIDDEN && what.is_in_repository();
-        match self.credential().filter(|_| is_forbidden) {
-            Some(credential) => {
-                let declined = Declined::Permission {
-                    username: credential.username().map(str::to_owned),
-                    action: what.action(),
-                    repository: self.repository.clone(),
-                    tried: credential.found_in.clone(),
-                };
-                answer::declined(declined, answer)
-            }
-            None => self.refused(answer.url(), answer.status(), answer::text(answer)),
-        }
+        self.refused(answer.url(), answer.status(), answer::text(answer))
     }
 }

@@ -129,13 +129,7 @@ impl<B: BlobSource> Upload<'_, B> {
             let is_itself = from == self.session.name();
             match self.post(Some(from)).await {
                 // The credentials may allow writing here, but not reading the other repository.
-                Err(
-                    Error::Unauthorized { .. }
-                    | Error::Declined {
-                        declined: Declined::Permission { .. },
-                        ..
-                    },
-                ) if !is_itself => {}
+                Err(Error::Unauthorized { .. }) if !is_itself => {}
                 // The registry may refuse mounts, but accept uploads.
                 Err(Error::Declined {
                     declined: Declined::Request(_) | Declined::Repository(_),
