@@ -26,7 +26,7 @@ use bytes::{Buf as _, Bytes};
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use reqwest::StatusCode;
 
-use crate::digest::{Digest, Hasher};
+use crate::digest::Digest;
 use crate::disk;
 use crate::http::Answer;
 use crate::oci::Repository;
@@ -191,19 +191,10 @@ impl File {
     /// # Errors
     /// The file cannot be read.
     pub async fn measured(path: std::path::PathBuf) -> Result<Self, disk::Error> {
-        let mut blocks = disk::Blocks::open(&path, 0)?;
-        let (mut hasher, mut size) = (Hasher::new(), 0);
-        while let Some(block) = blocks.next_block()? {
-            hasher.update(&block);
-            size += block.len() as u64;
-            // Reading a local file never yields, so without this the task could not be cancelled.
-            tokio::task::consume_budget().await;
-        }
-        let digest = hasher.finish();
+        let digest = disk::Blocks::open(&path, 0)?.digest_in_task().await?;
         Ok(Self {
-            path,
-            expected: Expected { digest, size },
             is_unverified: false,
+            ..Self::claimed(path, digest)?
         })
     }
 

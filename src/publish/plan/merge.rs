@@ -24,10 +24,7 @@ use crate::publish::{
     Blob, BlobSource, ContentGraph, Digest, Existing, Expected, Journey, Package, Platform,
     Publication, Release, TagUpdate,
 };
-use crate::store::{self, Artifact, At};
-
-/// The number of packages that are compared with the repository at once: half of the small requests that one host may receive.
-const CONCURRENT_READS: usize = 8;
+use crate::store::{self, Artifact, At, CONCURRENT_READS};
 
 /// The changes for one package.
 struct PackageStep {
