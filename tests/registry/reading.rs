@@ -83,8 +83,6 @@ tests! {
     a_download_that_is_cut_twice_is_resumed: |_| Some(Fault::cut_body(1000));
     the_range_request_fails_once: |_| Some(Fault::status(503));
     the_range_request_returns_the_whole_blob: |bytes| Some(Fault::range_ignored(bytes));
-    the_range_request_returns_another_range: |bytes| Some(Fault::range_elsewhere(bytes));
-    the_range_request_is_refused: |_| Some(Fault::range_refused());
     the_range_request_returns_no_content_range: |_| Some(Fault::without("content-range"));
     the_token_expired_before_the_range_request: |_| Some(Fault::ExpiredToken);
 }

@@ -1,8 +1,8 @@
 //! Blobs: whether a repository has them, reading them from any offset, and writing them, by a mount from another repository of the registry or by an
 //! [`Upload`].
 
+use reqwest::Method;
 use reqwest::header::RANGE;
-use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::scope::Scope;
@@ -159,14 +159,6 @@ impl RegistryBlob {
             }
         };
         let answer = session.ask(Method::GET, &part, scope, with).await?;
-        let is_other_range = answer.status() == StatusCode::PARTIAL_CONTENT
-            && answer.range().map(|range| range.start) != Some(from);
-        if from > 0 && (is_other_range || answer.status() == StatusCode::RANGE_NOT_SATISFIABLE) {
-            // The answer is not the requested range, so all bytes are requested. The answer is dropped first, since it may occupy
-            // one of the limited transfers.
-            drop(answer);
-            return Box::pin(self.request(0)).await;
-        }
         let missing = || Error::Missing {
             what: Part::Blob,
             digest: self.expected.digest,
