@@ -12,7 +12,7 @@ use super::{Error, Registry};
 use crate::blob::{self, BlobInfo, BlobLocation, BlobSource, Opened, ReadError};
 use crate::event::Transfer;
 use crate::http::{Answer, Request, SMALL};
-use crate::oci::{LARGEST_READ, Part, Repository};
+use crate::oci::{LARGEST_READ, Repository};
 use crate::release::Expected;
 use crate::store::{PutError, Requested};
 
@@ -115,11 +115,10 @@ impl BlobSource for RegistryBlob {
 
     async fn open(&self, from: u64) -> Opened<Error> {
         let answer = self.request(from).await.map_err(|error| match error {
-            Error::Missing { .. } => blob::Error::Missing.into(),
             Error::Http(error) => error.into(),
             error => ReadError::Source(error),
         })?;
-        blob::received(answer, from, None)
+        blob::received(answer.ok_or(blob::Error::Missing)?, from, None)
     }
 }
 
@@ -144,7 +143,8 @@ impl RegistryBlob {
         format!("blobs/{}", self.expected.digest)
     }
 
-    async fn request(&self, from: u64) -> Result<Answer, Error> {
+    /// The answer to a request for the bytes from an offset on; `None` if there is no such blob.
+    async fn request(&self, from: u64) -> Result<Option<Answer>, Error> {
         let session = self.registry.session(&self.repository).await?;
         let (part, scope) = (self.part(), Scope::pull(session.name()));
         let with = |request: Request| {
@@ -159,11 +159,6 @@ impl RegistryBlob {
             }
         };
         let answer = session.ask(Method::GET, &part, scope, with).await?;
-        let missing = || Error::Missing {
-            what: Part::Blob,
-            digest: self.expected.digest,
-        };
-        let found = session.found(Requested::Blob, answer)?;
-        found.ok_or_else(missing)
+        session.found(Requested::Blob, answer)
     }
 }
