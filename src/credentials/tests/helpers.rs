@@ -77,7 +77,7 @@ fn faulty_helpers_are_named_and_nothing_they_write_is_shown() {
         ),
         (
             "deaf.example.com",
-            "docker-credential-bad failed: no answer in 10 seconds",
+            "docker-credential-bad failed: no answer in 1 seconds",
         ),
         ("path.example.com", "it does not name a credential helper"),
     ] {
