@@ -151,7 +151,7 @@ fn links_and_pipes_are_refused_as_lock_files() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let _nothing = fs::remove_file(&path);
         symlink(author.scene.path("elsewhere"), &path).unwrap();
-        run(&author).exits(1).says(&format!("error {lock} link"));
+        run(&author).exits(1).says(&format!("error {lock} links"));
         assert!(!author.scene.path("elsewhere").exists());
         fs::remove_file(&path).unwrap();
         make_pipe(&path);

@@ -115,7 +115,7 @@ fn an_origin_that_cannot_be_asked_does_not_stop_the_others() {
     let (absent, refused) = (asks("versions acme/a"), asks("download acme/b"));
     scene.origin.always(absent, Fault::status(404));
     scene.origin.always(refused, Fault::status(403));
-    let said = "Warning trust.toml 8 [ACME] <security@acme.example> Ed25519 error [ORIGIN]/acme/a 404 error [ORIGIN]/acme/b 403";
+    let said = "Warning trust.toml 8 [ACME] <security@acme.example> Ed25519 error [ORIGIN]/acme/a error [ORIGIN]/acme/b 403";
     let check = "check trust.toml --online";
     scene.command_of("trust", check).says(1, said);
     assert_eq!(warnings(&scene, " --online", 1).len(), 1);

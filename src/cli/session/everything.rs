@@ -117,10 +117,16 @@ fn empty(endpoint: &Endpoint, listed: &Providers) -> CommandError {
     let store = printable(&endpoint.to_string());
     let other = listed.others.first();
     let other = other.map(|name| format!("\n  received {}", printable(&endpoint.name(name))));
-    let message = format!("no provider is in {store}{}", other.unwrap_or_default());
-    let advice = match endpoint.template() {
-        Some(_) => "write the template like the names in the registry, or name the providers",
-        None => store::CHECK_PATH,
+    let (detail, advice) = match endpoint.template() {
+        Some(_) => (
+            other.unwrap_or_default(),
+            "write the template like the names in the registry, or name the providers",
+        ),
+        None => (
+            "\n  expected an OCI layout in DIR/HOSTNAME/NAMESPACE/TYPE".to_owned(),
+            store::CHECK_PATH,
+        ),
     };
-    CommandError::plain(Category::NotFound, message).advising(advice)
+    CommandError::plain(Category::NotFound, format!("no provider is in {store}{detail}"))
+        .advising(advice)
 }
