@@ -18,7 +18,9 @@ pub enum LayoutFault {
     #[error("is incomplete\n  expected its index.json, and the file oci-layout of version 1.0.0")]
     Incomplete,
     /// It has more entries than any real store, or links to directories above them.
-    #[error("has too many entries\n  expected at most 100000 in the three levels HOSTNAME/NAMESPACE/TYPE")]
+    #[error(
+        "has too many entries\n  expected at most 100000 in the three levels HOSTNAME/NAMESPACE/TYPE"
+    )]
     TooLarge,
 }
 

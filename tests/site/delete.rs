@@ -231,7 +231,10 @@ fn an_incomplete_layout_does_not_delete_its_provider() {
     };
     for (damage, layouts) in [
         (by_name, "store/example.net/team/other"),
-        (another, "store/example.net/team/more store/example.net/team/other"),
+        (
+            another,
+            "store/example.net/team/more store/example.net/team/other",
+        ),
     ] {
         let scene = of_two_providers();
         let published = files(&scene);
