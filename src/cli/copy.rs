@@ -9,6 +9,7 @@ use clap::Args;
 
 use tfoci::copy::{Options, copy};
 use tfoci::oci::Referrers;
+use tfoci::outcome::{Failure, Published};
 use tfoci::platform::{Platform, Platforms};
 use tfoci::publish::Existing;
 
@@ -132,9 +133,9 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     if let Some(error) = plan.incomplete.take() {
         report.failed(error);
     }
-    let on_result = |result| match result {
+    let on_result = |result: Result<Published, Failure>| match result {
         Ok(published) => report.published(published),
-        Err(failure) => report.failed(CommandError::of_version(failure, &locks)),
+        Err(failure) => report.failed(failure.into()),
     };
     let mut tasks = Vec::new();
     for task in plan.tasks(&to, &target, &locks) {

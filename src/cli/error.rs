@@ -8,7 +8,6 @@ use std::path::Path;
 
 use tfoci::error::{Category, Hint, causes, printable, printable_path};
 use tfoci::lock;
-use tfoci::mirror::Locks;
 use tfoci::outcome::{Failure, Kind, Problem};
 use tfoci::store::{self, Endpoint};
 use tfoci::{
@@ -116,19 +115,6 @@ impl CommandError {
             message: Some(message),
             ..Self::because(source.category, Some(hint), source)
         }
-    }
-
-    /// The failure of a version, with the lock files that refuse it, if they do.
-    pub(super) fn of_version(failure: Failure, locks: &Locks) -> Self {
-        let refusing = locks.refusing(&failure);
-        let error = Self::from(failure);
-        let Some(files) = refusing else {
-            return error;
-        };
-        let lines = files
-            .iter()
-            .map(|file| format!("\n  locked by {}", printable_path(file)));
-        error.with(&lines.collect::<String>())
     }
 
     /// `--require-pinned` without pins.

@@ -16,7 +16,7 @@ use tfoci::config::MirrorFile;
 use tfoci::date::days;
 use tfoci::event::Subject;
 use tfoci::http::Http;
-use tfoci::mirror::{Locks, Options, Shard, Task, mirror};
+use tfoci::mirror::{Options, Shard, Task, mirror};
 use tfoci::outcome::{Failure, Problem, Published, Side};
 use tfoci::platform::Platform;
 use tfoci::source::origin::Origin;
@@ -182,7 +182,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     }
     let results = Results {
         session,
-        locks,
         pins: pinning.map(|file| Pins::new(file, &tasks, session, arguments.dry_run)),
     };
     for Task { provider, .. } in unpinned {
@@ -253,7 +252,6 @@ fn source(
 /// Receives the results of a run.
 struct Results<'a> {
     session: &'a Session,
-    locks: Locks,
     pins: Option<Pins<'a>>,
 }
 
@@ -270,7 +268,7 @@ impl Results<'_> {
                 (Problem::Held { until }, Some(subject)) => {
                     report.add(Row::held(subject.clone(), *until));
                 }
-                _ => report.failed(CommandError::of_version(failure, &self.locks)),
+                _ => report.failed(failure.into()),
             },
         }
     }

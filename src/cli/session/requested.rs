@@ -135,7 +135,7 @@ pub(in crate::cli) fn locks(paths: &[PathBuf], printer: &Printer) -> Result<Lock
             let text = format!("{} locks no provider", printable_path(&path));
             printer.warning(&text);
         }
-        locks.add(&path, file);
+        locks.add(file);
     }
     Ok(locks)
 }
