@@ -172,11 +172,11 @@ impl<'a> Journey<'a> {
             locked,
             to,
         } = task;
-        // A missing pin fails every version that is not locked, so report it once.
-        let rule = match options.trust.rule_for(&from.provider) {
-            Err(problem) if locked.is_empty() => return Err(from.failure(None, problem)),
-            rule => rule,
-        };
+        // A missing pin fails every version that is not locked.
+        if locked.is_empty() {
+            let rule = options.trust.rule_for(&from.provider);
+            rule.map_err(|problem| from.failure(None, problem))?;
+        }
         let tags = async {
             let subject = Subject::provider(&from.provider);
             let tags = to.tags().await;
@@ -192,14 +192,6 @@ impl<'a> Journey<'a> {
         };
         for warning in std::mem::take(&mut selected.warnings) {
             reporter.warn(Subject::provider(&from.provider), warning);
-        }
-        if let Err(problem) = rule {
-            let before = selected.versions.len();
-            let is_locked = |version: &Version| locked.contains_key(version);
-            selected.versions.retain(|version, _| is_locked(version));
-            if selected.versions.len() < before {
-                selected.unmatched.push(from.failure(None, problem));
-            }
         }
         let versions = selected.versions.keys();
         reporter.report(Event::VersionsSelected {
