@@ -13,17 +13,8 @@ use crate::version::Version;
 impl Journey<'_> {
     /// Builds a failure at the store where it happened.
     pub(super) fn failure(&self, version: &Version, error: Error) -> Failure {
-        let (at, platform, problem) = match error {
-            Error::Source { platform, problem } => {
-                (Side::From(self.from.repo.place()), platform, problem)
-            }
-            Error::Destination(problem) => (Side::To(self.to.place()), None, problem),
-        };
-        let subject = Subject {
-            platform,
-            ..Subject::version(&self.from.provider, version)
-        };
-        problem.of(subject, at)
+        let subject = Subject::version(&self.from.provider, version);
+        error.of(subject, Side::From(self.from.repo.place()), &self.to)
     }
 
     /// Warns about wanted platforms that a release does not have.

@@ -42,7 +42,6 @@ use crate::jobs::{Jobs, SideBySide};
 use crate::outcome::{Failure, OnResult, Problem, Published, Side};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
-use crate::publish;
 use crate::release::Release;
 use crate::source::{self, AvailableVersions, ReleaseAnswer, Source, SourcePackage};
 use crate::store::RepoMut;
@@ -151,7 +150,7 @@ impl<'a> Journey<'a> {
     /// Mirrors the selected versions of one provider.
     async fn run(&self, on_result: &OnResult<'_>) {
         // 1. Versions and tags.
-        let Some((available, mut targets)) = self.list(on_result).await else {
+        let Some((available, targets)) = self.list(on_result).await else {
             return;
         };
         // 2. Selection.
@@ -173,8 +172,8 @@ impl<'a> Journey<'a> {
             }
             Vec::new()
         });
-        for target in &mut targets {
-            target.expect(&selected, self.source);
+        for target in &targets {
+            target.expect(&selected);
         }
         // A store that may refuse evidence is asked with one version, before all others send theirs.
         let mut all = targets.iter();
@@ -220,7 +219,7 @@ impl<'a> Journey<'a> {
         let targets = async {
             let opening = destinations
                 .iter()
-                .map(|one| Target::open(self.task, one, self.options, self.reporter));
+                .map(|one| Target::open(self.task, one, self.source, self.options, self.reporter));
             let mut targets = Vec::new();
             let opened = future::join_all(opening).await;
             for (destination, opened) in destinations.iter().zip(opened) {
@@ -341,7 +340,7 @@ impl<'a> Journey<'a> {
                 (published, Side::From(filled.place()))
             }
         };
-        let published = published.map_err(|error| unpublished(error, target, subject, at))?;
+        let published = published.map_err(|error| error.of(subject, at, target.destination))?;
         if !self.options.dry_run {
             filled.get_or_insert(target.destination);
         }
@@ -420,15 +419,20 @@ impl<'a> Journey<'a> {
         let subject = Subject::version(provider, version);
         let in_store = |problem: Problem| target.failure(problem, subject.clone());
         let stored = target.read_stored(version).await.map_err(in_store)?;
-        if let Some(stored) = &stored {
-            let has_all = target.has_all(version, stored, &no_match.platforms).await;
-            if let Some(read) = has_all.map_err(in_store)? {
+        if let Some(there) = &stored {
+            // The list of all wanted platforms is gone with the version.
+            let wanted = match &no_match.platforms {
+                Platforms::All => Platforms::Among(there.platforms.iter().cloned().collect()),
+                named => named.clone(),
+            };
+            let compared = target.compare(version, stored, &wanted).await;
+            if let TargetState::Present(published) = compared.map_err(in_store)? {
                 let text = format!(
                     "it is not published any more in {}",
                     self.source.place(provider)
                 );
                 target.reporter.warn(subject, Warning::Other(text));
-                return Ok(target.present(version, stored, &read));
+                return Ok(*published);
             }
         }
         let problem = Problem::Withdrawn {
@@ -461,19 +465,5 @@ impl<'a> Journey<'a> {
             subject,
             Side::Source(self.source.place(&self.task.provider)),
         )
-    }
-}
-
-/// The failure to publish a release, with the side on which it happened. `at` is the side of the packages.
-fn unpublished(error: publish::Error, target: &Target<'_>, subject: Subject, at: Side) -> Failure {
-    match error {
-        publish::Error::Destination(problem) => target.failure(problem, subject),
-        publish::Error::Source { platform, problem } => {
-            let subject = Subject {
-                platform,
-                ..subject
-            };
-            problem.of(subject, at)
-        }
     }
 }

@@ -64,32 +64,37 @@ impl<'a> Target<'a> {
     pub(super) async fn open(
         task: &'a Task,
         destination: &'a RepoMut,
+        source: &Source,
         options: &'a Options,
         reporter: &Arc<dyn Reporter>,
     ) -> Result<Self, Failure> {
+        let tags = destination.tags().await.map_err(|error| {
+            let subject = Subject::provider(&task.provider);
+            Problem::from(error).of(subject, Side::To(destination.place()))
+        })?;
         let label = task.label(destination);
-        let mut target = Self {
+        let reporter: Arc<dyn Reporter> = match label.clone() {
+            Some(label) => Arc::new(Labelled {
+                reporter: Arc::clone(reporter),
+                label,
+            }),
+            None => Arc::clone(reporter),
+        };
+        let attester = options.attester.clone();
+        Ok(Self {
             task,
             destination,
             options,
-            tags: TagNames::default(),
-            reporter: match &label {
-                Some(label) => Arc::new(Labelled {
-                    reporter: Arc::clone(reporter),
-                    label: label.clone(),
-                }),
-                None => Arc::clone(reporter),
-            },
+            tags: tags.unwrap_or_default().into_iter().collect(),
+            reporter,
             label,
-            can_prove: false,
-            attesting: None,
-        };
-        let tags = destination.tags().await;
-        let tags = tags.map_err(|error| {
-            target.failure(Problem::from(error), Subject::provider(&task.provider))
-        })?;
-        target.tags = tags.unwrap_or_default().into_iter().collect();
-        Ok(target)
+            can_prove: source.has_checksum_documents(),
+            attesting: attester.map(|attester| Attesting {
+                attester,
+                rule: task.rule.canonical(),
+                origin: source.place(&task.provider).to_string(),
+            }),
+        })
     }
 
     /// Whether the store has this version.
@@ -128,8 +133,8 @@ impl<'a> Target<'a> {
         }))
     }
 
-    /// Notes and reports the wanted versions, and what is to be proven and attested.
-    pub(super) fn expect(&mut self, selected: &[Selected], source: &Source) {
+    /// Reports the wanted versions.
+    pub(super) fn expect(&self, selected: &[Selected]) {
         let versions = selected.iter().map(|one| {
             let packages = one.platforms.named().map(<[_]>::len);
             (one.version().clone(), packages)
@@ -137,13 +142,6 @@ impl<'a> Target<'a> {
         self.reporter.report(Event::VersionsSelected {
             subject: Subject::provider(&self.task.provider),
             versions: versions.collect(),
-        });
-        self.can_prove = source.has_checksum_documents();
-        let attester = self.options.attester.clone();
-        self.attesting = attester.map(|attester| Attesting {
-            attester,
-            rule: self.task.rule.canonical(),
-            origin: source.place(&self.task.provider).to_string(),
         });
     }
 
@@ -201,7 +199,7 @@ impl<'a> Target<'a> {
 
     /// Compares the stored packages of these platforms with the lock files, by the digests in their platform manifests. Returns the
     /// packages that it read, none for a version that is not locked.
-    pub(super) async fn check_lock(
+    async fn check_lock(
         &self,
         version: &Version,
         stored: &Stored,
@@ -221,12 +219,7 @@ impl<'a> Target<'a> {
     }
 
     /// The result for a version that is present. It has hashes and sizes of the packages whose platform manifests were read.
-    pub(super) fn present(
-        &self,
-        version: &Version,
-        stored: &Stored,
-        read: &[StoredPackage],
-    ) -> Published {
+    fn present(&self, version: &Version, stored: &Stored, read: &[StoredPackage]) -> Published {
         let digest = stored.artifact.raw.expected.digest;
         let reference = Tag::of_version(version)
             .map(|tag| self.destination.reference(&tag, &digest))
@@ -243,21 +236,6 @@ impl<'a> Target<'a> {
     /// An outcome, with the name of this destination if there are several.
     pub(super) fn named(&self, outcome: Outcome) -> Outcome {
         named(outcome, self.label.clone())
-    }
-
-    /// The packages of a locked version, if the store has the wanted platforms. If all platforms are wanted, those that are there are enough, since
-    /// the source's list of them is gone.
-    pub(super) async fn has_all(
-        &self,
-        version: &Version,
-        stored: &Stored,
-        platforms: &Platforms,
-    ) -> Result<Option<Vec<StoredPackage>>, Problem> {
-        let there = Vec::from_iter(stored.platforms.iter().cloned());
-        let wanted = platforms.named().unwrap_or(&there);
-        let read = self.check_lock(version, stored, wanted).await?;
-        let has_all = wanted.iter().all(|one| stored.platforms.contains(one));
-        Ok(has_all.then_some(read))
     }
 }
 

@@ -4,12 +4,13 @@ use std::convert::Infallible;
 
 use crate::blob::{self, BlobSource, File, ReadError};
 use crate::digest::Digest;
+use crate::event::Subject;
 use crate::oci::Part;
-use crate::outcome::Problem;
+use crate::outcome::{Failure, Problem, Side};
 use crate::platform::Platform;
 use crate::release::Package;
 use crate::source::{self, SourcePackage};
-use crate::store::{self, PutError, StoreBlob};
+use crate::store::{self, PutError, RepoMut, StoreBlob};
 use crate::trust;
 
 /// Why a version was not published or copied.
@@ -70,6 +71,20 @@ impl<P: Into<Problem>> From<P> for Error {
 }
 
 impl Error {
+    /// The failure of a version that was to be published to `to`. `from` is the side of its packages.
+    pub(crate) fn of(self, subject: Subject, from: Side, to: &RepoMut) -> Failure {
+        match self {
+            Self::Destination(problem) => problem.of(subject, Side::To(to.place())),
+            Self::Source { platform, problem } => {
+                let subject = Subject {
+                    platform,
+                    ..subject
+                };
+                problem.of(subject, from)
+            }
+        }
+    }
+
     /// A problem of the source that is not about one package.
     pub(crate) fn in_source(problem: impl Into<Problem>) -> Self {
         Self::Source {
