@@ -9,7 +9,6 @@ use super::{
     trust,
 };
 use crate::blob::BlobLocation;
-use crate::event::Warning;
 use crate::publish::PackageBlob;
 
 /// A package, and where to install it.
@@ -28,11 +27,6 @@ pub(super) struct PackageInstallation<B> {
 impl<B: PackageBlob> PackageInstallation<B> {
     pub(super) async fn install(self) -> Result<(InstalledPackage, Transfer), Problem> {
         let installed = self.deliver().await?;
-        if installed.has_two_h1() && !self.place.is_in_site() {
-            let reporter = self.download.reporter;
-            let text = "the zip has directory entries and so two different h1: clients with a packed mirror or a plugin cache may refuse their own lock file";
-            reporter.warn(self.download.subject, Warning::Other(text.to_owned()));
-        }
         let transfer = installed.transfer;
         Ok((installed, transfer))
     }
