@@ -10,18 +10,11 @@ use reqwest::header::{CONTENT_RANGE, CONTENT_TYPE};
 use reqwest::{Method, StatusCode};
 
 use super::Error;
-use super::upload::{BYTES, SMALLEST, Upload, UploadError, UploadSession, with_digest};
+use super::upload::{BYTES, SMALLEST, THROTTLED, Upload, UploadError, UploadSession, with_digest};
 use crate::blob::{BlobSource, Pieces};
 use crate::event::Transfer;
 use crate::http::{Payload, Request, Retry, retry_after};
 use crate::store::PutError;
-
-/// What registries answer, with a pause, to a client that sends too much.
-const THROTTLED: [StatusCode; 3] = [
-    StatusCode::TOO_MANY_REQUESTS,
-    StatusCode::FORBIDDEN,
-    StatusCode::SERVICE_UNAVAILABLE,
-];
 
 impl<B: BlobSource> Upload<'_, B> {
     /// Sends all bytes in chunks of `length` bytes, and completes the upload.

@@ -37,6 +37,13 @@ pub(super) const SMALLEST: usize = 64 << 10;
 /// After this many uploads that broke off in the middle, chunks are tried. One may be an accident.
 const CUTS: u32 = 2;
 
+/// What registries answer, with a pause, to a client that sends too much.
+pub(super) const THROTTLED: [StatusCode; 3] = [
+    StatusCode::TOO_MANY_REQUESTS,
+    StatusCode::FORBIDDEN,
+    StatusCode::SERVICE_UNAVAILABLE,
+];
+
 /// The upload of a blob to a repository that does not have it.
 pub(super) struct Upload<'a, B> {
     pub(super) session: &'a Session,
@@ -242,12 +249,9 @@ impl<B: BlobSource> Upload<'_, B> {
                 Err(UploadError::ModeRefused(error))
             }
             // Throttled: the registry has stored nothing, and chunks would only be more requests.
-            (
-                StatusCode::TOO_MANY_REQUESTS
-                | StatusCode::FORBIDDEN
-                | StatusCode::SERVICE_UNAVAILABLE,
-                Some(retry_after),
-            ) => Err(UploadError::Retry(retry_after, error)),
+            (status, Some(retry_after)) if THROTTLED.contains(&status) => {
+                Err(UploadError::Retry(retry_after, error))
+            }
             (_, Some(retry_after)) => self.unanswered(retry_after, error).await,
             (_, None) => Err(error.into()),
         }
