@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 
 pub use error::{AddressError, MappingError};
 
-use super::known;
 use super::{Bundle, BundleError, Error, Layout, LayoutFault, Providers, Registry, RepoMut, Store};
 use crate::address::{Hostname, ProviderAddr};
 use crate::disk;
@@ -133,10 +132,10 @@ impl Endpoint {
     }
 
     /// Checks the address for all these providers at once: a template must map each to a repository of its own
-    /// ([clients: template checks](crate::clients#template-checks)), with a name that its registry accepts.
+    /// ([clients: template checks](crate::clients#template-checks)).
     ///
     /// # Errors
-    /// The template is invalid, several providers would share one repository, or the registry accepts none of the names.
+    /// The template is invalid, or several providers would share one repository.
     pub fn check(&self, providers: &[ProviderAddr]) -> Result<(), AddressError> {
         if self.exact
             && let Some((first, others)) = providers.split_first()
@@ -151,24 +150,10 @@ impl Endpoint {
                 });
             }
         }
-        let EndpointKind::Registry(template) = &self.kind else {
-            return Ok(());
-        };
-        if !self.exact {
+        if let Some(template) = self.template().filter(|_| !self.exact) {
             template.check(providers)?;
         }
-        // A template is only wrong as a whole if it fits no provider. If it fits some, the others get an error when they are mapped.
-        let mapped = providers
-            .iter()
-            .map(|provider| template.repository(provider).ok());
-        let mut levels = mapped
-            .chain([template.placeholder()])
-            .flatten()
-            .map(|repository| known::check(&repository).err());
-        match levels.next() {
-            Some(Some(first)) if levels.all(|levels| levels.is_some()) => Err(first.into()),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Checks that the template gives each provider of a host a repository of its own.
@@ -220,9 +205,7 @@ impl Endpoint {
                 Ok(Repository::of_provider(provider)?)
             }
             EndpointKind::Registry(template) if self.exact || template.accepts(provider) => {
-                let repository = template.repository(provider)?;
-                known::check(&repository)?;
-                Ok(repository)
+                Ok(template.repository(provider)?)
             }
             EndpointKind::Registry(_) => Err(MappingError::OneRepository {
                 text: self.text.clone(),

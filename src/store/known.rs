@@ -3,8 +3,7 @@
 //! The table only holds deviations that would otherwise cost an upload or end in a confusing message. All other registries are
 //! expected to follow the specification.
 
-use crate::error::Hint;
-use crate::oci::Repository;
+use crate::template::DOCKER_HUB;
 
 /// The registry behind a host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +49,7 @@ impl KnownRegistry {
             .iter()
             .any(|middle| host.contains(middle));
         match host {
-            "docker.io" | "index.docker.io" | HUB => Self::DockerHub,
+            _ if DOCKER_HUB.contains(&host) => Self::DockerHub,
             "ghcr.io" => Self::Ghcr,
             "public.ecr.aws" => Self::EcrPublic,
             "gcr.io" => Self::ArtifactRegistry,
@@ -81,31 +80,6 @@ impl KnownRegistry {
             Self::Acr => UploadSupport::Chunks(4 << 20),
             Self::DockerHub | Self::Other => UploadSupport::Any,
         }
-    }
-}
-
-/// Checks the name of a repository of Docker Hub, which answers any other number of levels with a refusal of the credentials.
-///
-/// # Errors
-/// The repository is at Docker Hub, and its name does not have two levels.
-pub fn check(repository: &Repository) -> Result<(), LevelsError> {
-    let (host, name) = repository.host_and_name();
-    match KnownRegistry::of(host) == KnownRegistry::DockerHub && name.split('/').count() != 2 {
-        true => Err(LevelsError(repository.clone())),
-        false => Ok(()),
-    }
-}
-
-/// A repository of Docker Hub whose name does not have two levels.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "Docker Hub takes names of two levels only\n  expected docker.io/NAMESPACE/NAME\n  received {0}"
-)]
-pub struct LevelsError(pub Repository);
-
-impl Hint for LevelsError {
-    fn hint(&self) -> Option<String> {
-        Some("join names with underscores, such as `{namespace}_{type}`".to_owned())
     }
 }
 
@@ -161,19 +135,5 @@ mod tests {
         }
         let host = "ghcr.io:443";
         assert_eq!(KnownRegistry::of(host).api_host(host), host);
-    }
-
-    #[test]
-    fn names_of_docker_hub_have_two_levels() {
-        for name in ["docker.io/acme/tofu/demo", "docker.io/demo"] {
-            assert!(check(&Repository::in_registry(name).unwrap()).is_err());
-        }
-        for name in [
-            "docker.io/acme/demo",
-            "ghcr.io/acme/a/b/c/d",
-            "registry.example.net/a",
-        ] {
-            assert_eq!(check(&Repository::in_registry(name).unwrap()), Ok(()));
-        }
     }
 }

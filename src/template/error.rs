@@ -3,6 +3,7 @@
 use super::Symbol;
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, Hint, printable};
+use crate::oci::Repository;
 use crate::oci::reference::{RepositoryError, RepositoryErrorKind as Kind};
 
 /// A template that cannot be used.
@@ -49,6 +50,11 @@ pub enum TemplateProblem {
     /// Two providers of one host would share a repository.
     #[error("it may give two providers of one host the same repository")]
     Shared,
+    /// The result is a repository that Docker Hub cannot have.
+    #[error(
+        "Docker Hub takes names of two levels only\n  expected docker.io/NAMESPACE/NAME\n  received {0}"
+    )]
+    Levels(Repository),
     /// The result is not a repository name.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
@@ -85,6 +91,9 @@ impl Hint for Error {
                 "`{namespace}/{type}` or `{namespace}_{type}` tell them apart; `tfoci copy` copies there"
             }
             TemplateProblem::Missing { .. } => QUOTES,
+            TemplateProblem::Levels(_) => {
+                "join names with underscores, such as `{namespace}_{type}`"
+            }
             TemplateProblem::Repository(error) => match &error.kind {
                 Kind::Component(name) if name.is_empty() || name.ends_with(['.', '_', '-']) => {
                     QUOTES

@@ -44,6 +44,9 @@ use crate::oci::Repository;
 /// The longest accepted template in bytes. A template that asks for fifty hosts has about 4 KiB.
 pub const LONGEST_TEXT: usize = 4096;
 
+/// The hosts of Docker Hub, which answers any other number of levels than two with a refusal of the credentials.
+pub const DOCKER_HUB: [&str; 3] = ["docker.io", "index.docker.io", "registry-1.docker.io"];
+
 /// A parsed template.
 #[derive(Clone, Debug)]
 pub struct RepositoryTemplate {
@@ -147,7 +150,12 @@ impl RepositoryTemplate {
     ) -> Result<Repository, TemplateProblem> {
         let elements = self.template.iter();
         let name = Evaluation::new(value_of).text(elements)?;
-        Ok(Repository::in_registry(&name)?)
+        let repository = Repository::in_registry(&name)?;
+        let (host, name) = repository.host_and_name();
+        match DOCKER_HUB.contains(&host) && name.split('/').count() != 2 {
+            true => Err(TemplateProblem::Levels(repository)),
+            false => Ok(repository),
+        }
     }
 
     /// Whether the template refers to no symbol, so that it names one repository.

@@ -1,6 +1,5 @@
 //! Why a text is not the address of a store, why a provider has no place in one, and what helps.
 
-use super::super::known;
 use crate::address::{self, ProviderAddr};
 use crate::error::{Category, Hint, printable};
 use crate::shown::Shown;
@@ -16,9 +15,6 @@ pub enum MappingError {
     /// The template gives no repository for it.
     #[error(transparent)]
     Template(#[from] template::Error),
-    /// The name has more or fewer levels than the registry allows.
-    #[error(transparent)]
-    Levels(#[from] known::LevelsError),
     /// The address names a single repository, of another provider, or one that all types share. Clients refuse such a template unless `include` names a
     /// single provider.
     #[error("`{}` does not give `{provider}` a repository of its own", printable(.text))]
@@ -34,7 +30,6 @@ impl MappingError {
         match self {
             Self::Address(error) => error.category(),
             Self::Template(error) => error.category(),
-            Self::Levels(_) => Category::Unsupported,
             Self::OneRepository { .. } => Category::Usage,
         }
     }
@@ -47,9 +42,6 @@ pub enum AddressError {
     /// The template is invalid.
     #[error(transparent)]
     Repository(#[from] template::Error),
-    /// Every name has more or fewer levels than the registry allows.
-    #[error(transparent)]
-    Levels(#[from] known::LevelsError),
     /// A user name and password, which messages and process lists would show.
     #[error(
         "`{text}` has the name and password of a user\n  expected none in the address of a store"
@@ -79,7 +71,6 @@ impl Hint for AddressError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Repository(error) => error.hint(),
-            Self::Levels(error) => error.hint(),
             Self::User { .. } => Some("`tfoci login REGISTRY` stores them".to_owned()),
             _ => None,
         }
@@ -90,7 +81,6 @@ impl Hint for MappingError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Template(error) => error.hint(),
-            Self::Levels(error) => error.hint(),
             Self::OneRepository { .. } => Some(
                 "put `{namespace}/{type}` into it, or add `--exact-repository`; a directory is `oci-layout:DIR`"
                     .to_owned(),
