@@ -50,10 +50,10 @@ use crate::trust::{self, Denials, Rule, Verified};
 use crate::version::Version;
 use age::Dating;
 pub use locks::Locks;
+use selection::Selected;
 pub use selection::VersionFilter;
-use selection::{NoMatch, Selected};
 pub use shard::{Shard, ShardError};
-use target::{Missing, Target, TargetState, named};
+use target::{Missing, Target, TargetState};
 
 /// The number of providers that are mirrored at once. The 16 of other commands take more than 28 MiB for packages of 0.5 MB, and are not faster
 /// (benches/far.sh).
@@ -106,6 +106,18 @@ impl Task {
     fn label(&self, destination: &RepoMut) -> Option<String> {
         (self.destinations.len() > 1).then(|| destination.to_string())
     }
+
+    /// An outcome with the name of its destination, if there are several.
+    fn named(&self, mut outcome: Outcome, destination: &RepoMut) -> Outcome {
+        let label = self.label(destination);
+        match &mut outcome {
+            Ok(published) => published.destination = label,
+            Err(Failure { subject, .. }) => subject
+                .iter_mut()
+                .for_each(|subject| subject.destination.clone_from(&label)),
+        }
+        outcome
+    }
 }
 
 /// Mirrors several providers concurrently, the newest version of each first. It passes the result of each version in each destination to
@@ -154,7 +166,8 @@ impl<'a> Journey<'a> {
             return;
         };
         // 2. Selection.
-        let Task { provider, rule, .. } = self.task;
+        let task = self.task;
+        let Task { provider, rule, .. } = task;
         let dating = Dating {
             provider,
             source: self.source,
@@ -168,7 +181,7 @@ impl<'a> Journey<'a> {
         let selected = self.without_empty(selection.selected);
         let selected = selected.unwrap_or_else(|failure| {
             for target in &targets {
-                on_result(target.named(Err(failure.clone())));
+                on_result(task.named(Err(failure.clone()), target.destination));
             }
             Vec::new()
         });
@@ -187,13 +200,15 @@ impl<'a> Journey<'a> {
             let subject = Subject::version(provider, &version);
             let failure = self.at_source(Problem::Held { until }, subject);
             for target in targets.iter().filter(|target| !target.has(&version)) {
-                on_result(target.named(Err(failure.clone())));
+                on_result(task.named(Err(failure.clone()), target.destination));
             }
         }
-        for no_match in selection.unmatched {
+        let versions = available.versions.iter();
+        let versions: Vec<_> = versions.map(|one| one.version.version().clone()).collect();
+        for filter in &selection.unmatched {
             for target in &targets {
-                let stored = self.without_match(&no_match, target);
-                on_result(target.named(stored.await));
+                let stored = self.without_match(filter, &versions, target);
+                on_result(task.named(stored.await, target.destination));
             }
         }
     }
@@ -212,7 +227,7 @@ impl<'a> Journey<'a> {
             available.await.map_err(|error| {
                 let failure = self.at_source(error, subject.clone());
                 for destination in destinations {
-                    on_result(named(Err(failure.clone()), self.task.label(destination)));
+                    on_result(self.task.named(Err(failure.clone()), destination));
                 }
             })
         };
@@ -226,7 +241,7 @@ impl<'a> Journey<'a> {
                 match opened {
                     Ok(target) => targets.push(target),
                     Err(failure) => {
-                        on_result(named(Err(failure), self.task.label(destination)));
+                        on_result(self.task.named(Err(failure), destination));
                     }
                 }
             }
@@ -271,7 +286,7 @@ impl<'a> Journey<'a> {
         let (mut filled, mut done) = (None, Vec::new());
         for target in targets {
             let outcome = self.version_to(target, selected, &mut filled).await;
-            done.push(target.named(outcome));
+            done.push(self.task.named(outcome, target.destination));
         }
         done
     }
@@ -406,13 +421,18 @@ impl<'a> Journey<'a> {
     }
 
     /// The result of a filter without a matching version: present, if the filter is for a locked version that the destination has.
-    async fn without_match(&self, no_match: &NoMatch, target: &Target<'_>) -> Outcome {
+    async fn without_match(
+        &self,
+        filter: &VersionFilter,
+        available: &[Version],
+        target: &Target<'_>,
+    ) -> Outcome {
         let provider = &self.task.provider;
-        let exact = no_match.versions.as_exact();
+        let exact = filter.versions.as_exact();
         let Some(version) = exact.filter(|one| self.task.locked.contains_key(one)) else {
             let problem = Problem::NoVersion {
-                constraints: no_match.versions.clone(),
-                available: no_match.available.clone(),
+                constraints: filter.versions.clone(),
+                available: available.to_vec(),
             };
             return Err(self.at_source(problem, Subject::provider(provider)));
         };
@@ -421,7 +441,7 @@ impl<'a> Journey<'a> {
         let stored = target.read_stored(version).await.map_err(in_store)?;
         if let Some(there) = &stored {
             // The list of all wanted platforms is gone with the version.
-            let wanted = match &no_match.platforms {
+            let wanted = match &filter.platforms {
                 Platforms::All => Platforms::Among(there.platforms.iter().cloned().collect()),
                 named => named.clone(),
             };
@@ -436,7 +456,7 @@ impl<'a> Journey<'a> {
             }
         }
         let problem = Problem::Withdrawn {
-            available: no_match.available.clone(),
+            available: available.to_vec(),
             admitted: None,
         };
         Err(self.at_source(problem, subject))

@@ -81,15 +81,6 @@ impl VersionFilter {
         all.filter(|one| self.admits(one.version.version()))
     }
 
-    fn no_match(&self, available: &[AvailableVersion]) -> NoMatch {
-        let available = available.iter().map(|one| one.version.version().clone());
-        NoMatch {
-            versions: self.versions.clone(),
-            platforms: self.platforms.clone(),
-            available: available.collect(),
-        }
-    }
-
     /// The requested platforms that the version has, and the ones that it does not have.
     fn platforms_of(&self, available: &AvailableVersion) -> (Platforms, Vec<Platform>) {
         match (self.platforms.named(), &available.platforms) {
@@ -110,17 +101,7 @@ pub(crate) struct SelectedVersions {
     /// The matching versions, the newest first.
     pub(crate) selected: Vec<Selected>,
     /// The filters that no version matches.
-    pub(super) unmatched: Vec<NoMatch>,
-}
-
-/// A filter that no available version matches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NoMatch {
-    pub(super) versions: VersionConstraints,
-    /// The requested platforms.
-    pub(super) platforms: Platforms,
-    /// All available versions, ascending.
-    pub(super) available: Vec<Version>,
+    pub(super) unmatched: Vec<VersionFilter>,
 }
 
 /// Applies filters to the available versions, which are ascending. A version that several filters match gets the platforms of all of them.
@@ -131,11 +112,11 @@ pub(super) fn select(
     mut is_old: impl FnMut(&VersionFilter, &Version) -> bool,
 ) -> SelectedVersions {
     let mut selection: BTreeMap<&Version, Selected> = BTreeMap::new();
-    let mut unmatched: Vec<NoMatch> = Vec::new();
+    let mut unmatched = Vec::new();
     for filter in filters {
         let mut among = filter.among(available).peekable();
         if among.peek().is_none() {
-            unmatched.push(filter.no_match(available));
+            unmatched.push(filter.clone());
         }
         let old = among.filter(|one| filter.is_named || is_old(filter, one.version.version()));
         for available in old.take(filter.newest.unwrap_or(usize::MAX)) {
@@ -261,19 +242,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unmatched_filter_lists_the_available_versions() {
+    fn a_filter_without_a_match_is_unmatched() {
         let available = available(&[("1.0.0", None)]);
         let filters = [
             filter("3.0.0", None, Some("linux_arm64")),
             filter(">= 1", None, None),
         ];
         let selection = of(&filters, &available);
-        let expected = NoMatch {
-            versions: "3.0.0".parse().unwrap(),
-            platforms: Platforms::Among(read("linux_arm64")),
-            available: vec!["1.0.0".parse().unwrap()],
-        };
-        assert_eq!(selection.unmatched, [expected]);
+        assert_eq!(selection.unmatched, filters[..1]);
         assert_eq!(shown(selection), ["1.0.0 ?"]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::selection::Selected;
-use super::{Options, Outcome, Task};
+use super::{Options, Task};
 use crate::attestation::Attesting;
 use crate::event::{Event, Reporter, Subject};
 use crate::oci::{RawManifest, Tag, TagNames};
@@ -28,8 +28,6 @@ pub(super) struct Target<'a> {
     /// The names of the repository's tags.
     pub(super) tags: TagNames,
     pub(super) reporter: Arc<dyn Reporter>,
-    /// The name of the destination in reports, if the task has several.
-    label: Option<String>,
     /// Whether the source has checksum documents.
     can_prove: bool,
     /// Who attests the versions that are verified.
@@ -72,8 +70,7 @@ impl<'a> Target<'a> {
             let subject = Subject::provider(&task.provider);
             Problem::from(error).of(subject, Side::To(destination.place()))
         })?;
-        let label = task.label(destination);
-        let reporter: Arc<dyn Reporter> = match label.clone() {
+        let reporter: Arc<dyn Reporter> = match task.label(destination) {
             Some(label) => Arc::new(Labelled {
                 reporter: Arc::clone(reporter),
                 label,
@@ -87,7 +84,6 @@ impl<'a> Target<'a> {
             options,
             tags: tags.unwrap_or_default().into_iter().collect(),
             reporter,
-            label,
             can_prove: source.has_checksum_documents(),
             attesting: attester.map(|attester| Attesting {
                 attester,
@@ -232,11 +228,6 @@ impl<'a> Target<'a> {
     pub(super) fn failure(&self, problem: Problem, subject: Subject) -> Failure {
         problem.of(subject, Side::To(self.destination.place()))
     }
-
-    /// An outcome, with the name of this destination if there are several.
-    pub(super) fn named(&self, outcome: Outcome) -> Outcome {
-        named(outcome, self.label.clone())
-    }
 }
 
 impl Missing<'_> {
@@ -293,17 +284,6 @@ impl Missing<'_> {
             .sort_by(|a, b| a.platform.cmp(&b.platform));
         Ok(published)
     }
-}
-
-/// An outcome in one of several destinations.
-pub(super) fn named(mut outcome: Outcome, label: Option<String>) -> Outcome {
-    match &mut outcome {
-        Ok(published) => published.destination = label,
-        Err(Failure { subject, .. }) => subject
-            .iter_mut()
-            .for_each(|subject| subject.destination.clone_from(&label)),
-    }
-    outcome
 }
 
 /// Adds the name of the destination to every event.
