@@ -6,7 +6,7 @@ use super::{
     Digest, Journey, Options, Problem, Publication, RawManifest, Release, RepoMut, Tag, Verified,
     attach,
 };
-use crate::attestation::{Attesting, Claim};
+use crate::attestation::Claim;
 use crate::blob::{BlobSource as _, Memory, ReadError};
 use crate::error::printable;
 use crate::event::Warning;
@@ -16,20 +16,20 @@ use crate::store::{self, Declined, Lookup, PutError, Repo};
 use crate::trust::{Checksums, ReleaseId};
 
 impl<B> Journey<'_, B> {
-    /// Attests an index that the repository has or is about to have, unless its attestation is there. Returns whether it wrote one, or the warning why the
-    /// index cannot be attested.
-    pub(super) async fn attest(
-        &self,
-        publication: &Publication<B>,
-        attesting: &Attesting,
-    ) -> Result<Result<bool, Warning>, Problem> {
+    /// Attests an index that the repository has or is about to have, if the user wants it and its attestation is not there. Returns whether it
+    /// was not there, and warns if there can be none.
+    pub(super) async fn attest(&self, publication: &Publication<B>) -> Result<bool, Problem> {
+        let Some(attesting) = &self.options.attesting else {
+            return Ok(false);
+        };
         let (release, to) = (self.edition.release, self.to);
         let index = &publication.index.content.root;
         let Options { now, dry_run, .. } = *self.options;
         let digest = index.expected.digest;
         let refused = |why: &str| {
             let text = format!("it is not attested: {}", printable(why));
-            Ok(Err(Warning::Other(text)))
+            self.warn(&self.reporter, Warning::Other(text));
+            Ok(false)
         };
         let Some(mut claim) = claim(release, digest, to) else {
             let status = release.authentication().without_key();
@@ -39,7 +39,7 @@ impl<B> Journey<'_, B> {
         };
         let meaning = attesting.meaning(&claim.name, &digest);
         if is_attested(&to.attached(&digest).await?, &meaning) {
-            return Ok(Ok(false));
+            return Ok(false);
         }
         match others(release, index, to).await? {
             Some(others) => claim.packages.extend(others),
@@ -73,7 +73,7 @@ impl<B> Journey<'_, B> {
         };
         let tag = Tag::of_referrers(&digest);
         match attach(to, (&tag, &digest), &list, dry_run, below).await {
-            Ok(_) => Ok(Ok(true)),
+            Ok(_) => Ok(true),
             Err(Problem::Store(error)) if is_refusal(&error) => refused(&error.to_string()),
             Err(problem) => Err(problem),
         }

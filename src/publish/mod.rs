@@ -25,7 +25,7 @@ use crate::event::{Reporter, Subject, Transfer, Warning};
 use crate::http::Retry;
 use crate::jobs::Jobs;
 use crate::oci::{RawManifest, Tag, TagNames};
-use crate::outcome::{AttachedBlobs, Change, PlatformChange, Problem, Published};
+use crate::outcome::{AttachedBlobs, Change, Problem, Published};
 use crate::platform::Platform;
 use crate::release::{Expected, Package, Release};
 use crate::store::{RepoMut, Tagged};
@@ -216,9 +216,12 @@ impl<B: PackageBlob> Journey<'_, B> {
             if let Some(warning) = publication.warning.take() {
                 self.warn(&self.reporter, warning);
             }
-            let changes = self.changes(&publication).await;
+            let changes = match self.replaces() {
+                true => replacement::changes(self.edition.release, &publication, to).await,
+                false => Vec::new(),
+            };
             if self.options.dry_run {
-                attests = self.attested(&publication).await?;
+                attests = self.attest(&publication).await?;
                 outcomes.predict(&self, &publication).await?;
                 let published = self.report(&publication, &outcomes, attests);
                 return Ok(Published {
@@ -233,7 +236,7 @@ impl<B: PackageBlob> Journey<'_, B> {
                 publication.put_manifests(to).await?;
                 self.read_back(&publication).await?;
             }
-            attests |= self.attested(&publication).await?;
+            attests |= self.attest(&publication).await?;
             let (tagged, refusal) = publication.move_tags(to, reads_back).await?;
             refused = refused.or(refusal);
             if tagged == Tagged::Moved {
@@ -257,27 +260,6 @@ impl<B: PackageBlob> Journey<'_, B> {
                 return Err(Problem::Contended { attempts: ATTEMPTS }.into());
             }
         }
-    }
-
-    /// What a replacement changes, as far as the stored version can be read.
-    async fn changes(&self, publication: &Publication<B>) -> Vec<PlatformChange> {
-        if !self.replaces() {
-            return Vec::new();
-        }
-        let changes = replacement::changes(self.edition.release, publication, self.to).await;
-        changes.unwrap_or_default()
-    }
-
-    /// Attests the version, or finds out whether to. Returns whether its attestation was not there, and warns if there can be none.
-    async fn attested(&self, publication: &Publication<B>) -> Result<bool, Problem> {
-        let Some(attesting) = &self.options.attesting else {
-            return Ok(false);
-        };
-        let attested = self.attest(publication, attesting).await?;
-        Ok(attested.unwrap_or_else(|warning| {
-            self.warn(&self.reporter, warning);
-            false
-        }))
     }
 
     fn report(

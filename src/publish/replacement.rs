@@ -8,17 +8,19 @@ use crate::oci::Index;
 use crate::outcome::PlatformChange;
 use crate::store::At;
 
-/// What the publication replaces, removes or adds; nothing if it replaces no version. `None` if the stored version cannot be read.
+/// What the publication replaces, removes or adds; nothing if it replaces no version, or the stored version cannot be read.
 pub(super) async fn changes<B>(
     release: &Release<B>,
     publication: &Publication<B>,
     to: &RepoMut,
-) -> Option<Vec<PlatformChange>> {
-    if publication.index.was.is_none() || !publication.moves_index {
-        return Some(Vec::new());
-    }
-    let mut stored = stored_zips(publication, to).await?;
+) -> Vec<PlatformChange> {
     let mut changes = Vec::new();
+    if publication.index.was.is_none() || !publication.moves_index {
+        return changes;
+    }
+    let Some(mut stored) = stored_zips(publication, to).await else {
+        return changes;
+    };
     for package in &release.packages {
         let from = stored.remove(&package.platform);
         let to = Some(package.zh());
@@ -36,7 +38,7 @@ pub(super) async fn changes<B>(
         from: Some(old),
         to: None,
     }));
-    Some(changes)
+    changes
 }
 
 /// The zips of the version that the tag refers to; `None` if they cannot be read. The list is for the user only: the plan itself has failed by
