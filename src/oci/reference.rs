@@ -47,7 +47,14 @@ impl Repository {
     /// # Errors
     /// The text does not match the grammar of [repository addresses](crate::clients#repository-addresses).
     pub fn in_registry(text: &str) -> Result<Self, RepositoryError> {
-        check_repository(text).map(|()| Self(text.to_owned()))
+        match error_in(text) {
+            None => Ok(Self(text.to_owned())),
+            Some(kind) => Err(RepositoryError {
+                // The text may be very long.
+                text: text.chars().take(LONGEST).collect(),
+                kind,
+            }),
+        }
     }
 
     /// A registry as a whole, which has no name of a repository.
@@ -250,17 +257,7 @@ pub enum RepositoryErrorKind {
     Component(String),
 }
 
-/// Checks that a text is a repository in a registry.
-fn check_repository(text: &str) -> Result<(), RepositoryError> {
-    error_in(text).map_or(Ok(()), |kind| {
-        Err(RepositoryError {
-            // The text may be very long.
-            text: text.chars().take(LONGEST).collect(),
-            kind,
-        })
-    })
-}
-
+/// Why a text is no repository in a registry; `None` if it is one.
 fn error_in(text: &str) -> Option<RepositoryErrorKind> {
     let parts = text.split_once('/');
     let Some((registry, name)) = parts.filter(|_| text.len() <= LONGEST && !text.contains("://"))
@@ -439,7 +436,7 @@ mod tests {
 
         #[test]
         fn never_panics_and_what_is_sound_stays_so(text in "\\PC{0,20}|[a-zA-Z.:\\[\\]_-]{0,6}/[a-zA-Z0-9:@._/-]{0,12}") {
-            if let Ok(()) = check_repository(&text) {
+            if Repository::in_registry(&text).is_ok() {
                 let (registry, name) = text.split_once('/').unwrap();
                 prop_assert!(is_registry(registry));
                 prop_assert!(name.split('/').all(is_component));
