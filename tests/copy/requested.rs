@@ -199,7 +199,7 @@ fn other_packages_than_the_locked_ones_are_refused() {
     lock(&author, "one", "1.0.0", std::slice::from_ref(&linux));
     let asked = "--from-lock .";
     let run = copy(&author, FROM, TO, asked).exits(3).without_result();
-    run.says(&format!("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one darwin_arm64 expected {linux} received {darwin} /.terraform.lock.hcl"));
+    run.says(&format!("error registry.opentofu.org/acme/one 1.0.0 oci-layout:store/registry.opentofu.org/acme/one darwin_arm64 expected {linux} received {darwin}"));
     assert!(!author.path("other").exists());
     let more = "--rebuild-index --platform linux_amd64";
     copy(&author, FROM, TO, format!("{asked} {more}")).succeeds();
@@ -209,7 +209,7 @@ fn other_packages_than_the_locked_ones_are_refused() {
     copy(&author, FROM, TO, asked).exits(3);
     lock(&author, "one", "3.0.0", &[darwin]);
     let run = copy(&author, FROM, TO, asked).exits(1);
-    let says = format!("error {HOST}/one 3.0.0 2.0.0 1.1.0-rc.1 1.0.0 /.terraform.lock.hcl");
+    let says = format!("error {HOST}/one 3.0.0 2.0.0 1.1.0-rc.1 1.0.0");
     run.says(&says);
 }
 
