@@ -203,11 +203,9 @@ impl<'a> Journey<'a> {
                 on_result(task.named(Err(failure.clone()), target.destination));
             }
         }
-        let versions = available.versions.iter();
-        let versions: Vec<_> = versions.map(|one| one.version.version().clone()).collect();
         for filter in &selection.unmatched {
             for target in &targets {
-                let stored = self.without_match(filter, &versions, target);
+                let stored = self.without_match(filter, &available, target);
                 on_result(task.named(stored.await, target.destination));
             }
         }
@@ -424,15 +422,19 @@ impl<'a> Journey<'a> {
     async fn without_match(
         &self,
         filter: &VersionFilter,
-        available: &[Version],
+        available: &AvailableVersions,
         target: &Target<'_>,
     ) -> Outcome {
         let provider = &self.task.provider;
+        let versions = || {
+            let versions = available.versions.iter();
+            versions.map(|one| one.version.version().clone()).collect()
+        };
         let exact = filter.versions.as_exact();
         let Some(version) = exact.filter(|one| self.task.locked.contains_key(one)) else {
             let problem = Problem::NoVersion {
                 constraints: filter.versions.clone(),
-                available: available.to_vec(),
+                available: versions(),
             };
             return Err(self.at_source(problem, Subject::provider(provider)));
         };
@@ -456,7 +458,7 @@ impl<'a> Journey<'a> {
             }
         }
         let problem = Problem::Withdrawn {
-            available: available.to_vec(),
+            available: versions(),
             admitted: None,
         };
         Err(self.at_source(problem, subject))
