@@ -104,14 +104,7 @@ impl Answer {
 
     /// The URL that it redirects to; `None` if it is no redirect.
     pub fn redirect(&self) -> Option<Result<Url, Error>> {
-        let moved = [
-            StatusCode::MOVED_PERMANENTLY,
-            StatusCode::FOUND,
-            StatusCode::SEE_OTHER,
-            StatusCode::TEMPORARY_REDIRECT,
-            StatusCode::PERMANENT_REDIRECT,
-        ];
-        if !moved.contains(&self.status) {
+        if !matches!(self.status.as_u16(), 301..=303 | 307 | 308) {
             return None;
         }
         let location = self.header(LOCATION)?;

@@ -32,10 +32,7 @@ pub(super) enum RequestClass {
 }
 
 /// A permit for a request or transfer. Dropping it lets the next one start.
-#[derive(Debug)]
-pub struct Permit {
-    _permit: Option<OwnedSemaphorePermit>,
-}
+pub type Permit = OwnedSemaphorePermit;
 
 /// The permits of every host, for each purpose. A request that holds a permit, or waits for one, shares them.
 #[derive(Debug)]
@@ -59,8 +56,8 @@ impl Limits {
         }
     }
 
-    /// Waits for a permit.
-    pub(super) async fn permit(&self, url: &Url, what: RequestClass) -> Permit {
+    /// Waits for a permit. The semaphores are never closed, so there always is one.
+    pub(super) async fn permit(&self, url: &Url, what: RequestClass) -> Option<Permit> {
         let permits = {
             let mut hosts = locked(&self.hosts);
             let of = (url.origin().ascii_serialization(), what);
@@ -73,10 +70,7 @@ impl Limits {
             let permits = permits.or_insert_with(|| Arc::new(Semaphore::new(self.most(what))));
             Arc::clone(permits)
         };
-        Permit {
-            // The semaphores are never closed, so that acquiring a permit cannot fail.
-            _permit: permits.acquire_owned().await.ok(),
-        }
+        permits.acquire_owned().await.ok()
     }
 }
 
@@ -92,7 +86,7 @@ mod tests {
         let take = |number: usize| {
             let url: Url = format!("https://h{number}.example/").parse().unwrap();
             let taken = limits.permit(&url, RequestClass::Download);
-            taken.now_or_never()
+            taken.now_or_never().flatten()
         };
         let _held = take(0).unwrap();
         for number in 1..=MOST_HOSTS * 2 {
@@ -105,8 +99,10 @@ mod tests {
     #[test]
     fn each_host_and_each_use_has_permits_of_its_own() {
         let limits = Limits::new(2);
-        let url = |text: &str| text.parse::<Url>().unwrap();
-        let take = |text: &str, what| limits.permit(&url(text), what).now_or_never();
+        let take = |text: &str, what| {
+            let url = text.parse::<Url>().unwrap();
+            limits.permit(&url, what).now_or_never().flatten()
+        };
         let mut held: Vec<Permit> = (0..2)
             .filter_map(|_| take("https://a.example/x", RequestClass::Download))
             .collect();

@@ -139,7 +139,7 @@ impl Http {
     pub async fn upload_permit(&self, url: &Url, size: u64) -> Option<Permit> {
         match size {
             0..=SMALL => None,
-            _ => Some(self.shared.limits.permit(url, RequestClass::Upload).await),
+            _ => self.shared.limits.permit(url, RequestClass::Upload).await,
         }
     }
 
@@ -245,14 +245,13 @@ impl Http {
         let url = request.url.clone();
         let is_upload = request.payload.as_ref().map_or(0, Payload::size) > SMALL;
         let class = match request.body_use {
-            // One permit covers all requests of an upload.
-            _ if is_upload => None,
-            BodyUse::Stream => Some(RequestClass::Download),
-            BodyUse::Whole(_) | BodyUse::Nothing => Some(RequestClass::Small),
+            BodyUse::Stream => RequestClass::Download,
+            BodyUse::Whole(_) | BodyUse::Nothing => RequestClass::Small,
         };
-        let permit = match class {
-            Some(class) => Some(self.shared.limits.permit(&url, class).await),
-            None => None,
+        let permit = match is_upload {
+            // One permit covers all requests of an upload.
+            true => None,
+            false => self.shared.limits.permit(&url, class).await,
         };
         let (mut entry, shown) = (journal.begin(request), request.shown());
         let exchange = self.exchange(request, kind, &mut entry);
