@@ -1,13 +1,11 @@
 //! A credential, and where it was found.
 
-use std::fmt;
-
 use super::{CredentialKind, FoundIn};
 use crate::http::Authorization;
 use crate::secret::Secret;
 
 /// A credential and its source.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
     /// The username and password, or the token.
     pub kind: CredentialKind,
@@ -54,11 +52,5 @@ impl Credential {
             CredentialKind::IdentityToken(token) => Some(token),
             CredentialKind::Password { .. } | CredentialKind::AccessToken(_) => None,
         }
-    }
-}
-
-impl fmt::Debug for Credential {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Credential(from {})", self.found_in)
     }
 }

@@ -1,6 +1,5 @@
 //! A file of docker or podman: a JSON object whose members keep their order and their bytes.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -84,16 +83,12 @@ impl<'de> Deserialize<'de> for DockerFile {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DockerFile, A::Error> {
-                let mut members: Vec<(String, Secret)> = Vec::new();
+                let mut members = DockerFile::default();
                 while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
-                    members.push((key, value.get().into()));
+                    // Like clients, use the last of several members of the same name.
+                    members.set(&key, value.get().into());
                 }
-                // Like clients, use the last of several members of the same name.
-                let mut seen = HashSet::new();
-                members.reverse();
-                members.retain(|(key, _)| seen.insert(key.clone()));
-                members.reverse();
-                Ok(DockerFile(members))
+                Ok(members)
             }
         }
         deserializer.deserialize_map(Members)
