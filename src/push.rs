@@ -21,7 +21,7 @@ use crate::blob::File;
 use crate::disk;
 use crate::error::{printable, printable_path};
 use crate::event::{Event, Reporter, Subject, Warning};
-use crate::outcome::{Failure, Problem, Published, Side};
+use crate::outcome::{Failure, Problem, Published};
 use crate::place::Place;
 use crate::platform::Platform;
 use crate::prove::prove;
@@ -68,10 +68,10 @@ pub async fn push(
         let version = request.version.as_ref();
         opened.release(&request.provider, version, &request.platforms)
     });
-    let unread = |error| Problem::from(error).of(unknown, Side::Source(folder.clone()));
+    let unread = |error| Problem::from(error).of(unknown, Some(folder.clone()));
     let files = files.map_err(unread)?;
     let subject = Subject::version(&request.provider, &files.version);
-    let about = |problem: Problem| problem.of(subject.clone(), Side::Source(folder.clone()));
+    let about = |problem: Problem| problem.of(subject.clone(), Some(folder.clone()));
 
     let denied = request
         .denied
@@ -97,7 +97,7 @@ pub async fn push(
     reporter.report(verified.event());
     let published = publish(Edition::of(&verified), to, options, reporter).await;
     published.map_err(|error| match error {
-        publish::Error::Destination(problem) => problem.of(subject.clone(), Side::To(to.place())),
+        publish::Error::Destination(problem) => problem.of(subject.clone(), Some(to.place())),
         publish::Error::Source { problem, .. } => about(problem),
     })
 }

@@ -15,7 +15,7 @@ use tfoci::error::{Category, printable};
 use tfoci::event::Subject;
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::hash::PackageHash;
-use tfoci::outcome::{Problem, Side};
+use tfoci::outcome::Problem;
 use tfoci::platform::Platforms;
 use tfoci::prove::prove;
 use tfoci::publish::claim;
@@ -226,8 +226,7 @@ async fn released(
     };
     let (provider, constraints) = (&selection.provider, &selection.constraints);
     let place = source.place(provider);
-    let fail =
-        |problem: Problem| problem.of(Subject::provider(provider), Side::Source(place.clone()));
+    let fail = |problem: Problem| problem.of(Subject::provider(provider), Some(place.clone()));
     let rule = trust.rule_at_source(provider).map_err(fail)?;
     let available = source.available_versions(provider);
     let available = available.await.map_err(|error| fail(error.into()))?;
@@ -248,7 +247,7 @@ async fn released(
         .into());
     };
     let subject = Subject::version(provider, &version);
-    let failed = |problem: Problem| problem.of(subject.clone(), Side::Source(place.clone()));
+    let failed = |problem: Problem| problem.of(subject.clone(), Some(place.clone()));
     let whole = source.whole_release(provider, chosen, &Platforms::All, rule.pinned());
     let (release, _) = whole.await.map_err(|error| failed(error.into()))?;
     let packages = release.packages.iter();

@@ -9,6 +9,7 @@ use tfoci::digest::Digest;
 use tfoci::error::{Category, Hint, causes};
 use tfoci::hash::PackageHash;
 use tfoci::outcome::Kind;
+use tfoci::place::Place;
 use tfoci::platform::Platform;
 use tfoci::version::Version;
 
@@ -25,7 +26,7 @@ pub(super) fn failed(error: &CommandError) -> Value {
     let about = json!({
         "provider": subject.map(|subject| &subject.provider),
         "version": subject.and_then(|subject| subject.version.as_ref()),
-        "place": failure.and_then(|failure| failure.at.name()),
+        "place": failure.and_then(|failure| failure.at.as_ref().map(Place::name)),
     });
     json!({"schema": SCHEMA, "error": object([json!(Error::from(error)), about])})
 }

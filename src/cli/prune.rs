@@ -17,7 +17,7 @@ use tfoci::error::counted;
 use tfoci::examine::{StoredProvider, TrustOptions};
 use tfoci::inventory::inventory;
 use tfoci::mirror::Locks;
-use tfoci::outcome::{Failure, Side};
+use tfoci::outcome::Failure;
 use tfoci::prune::{Removal, RemovalPlan};
 use tfoci::store::RepoMut;
 use tfoci::trust::Policy;
@@ -115,9 +115,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
             let goes = |removal: &&Removal| !stays(removal);
             plan.removals.iter().filter(goes).for_each(tell);
         } else if let Err(problem) = plan.carry_out(&to, &(), tell).await {
-            let at = Side::To(from.place.clone());
-            let failure = from.failure(None, problem);
-            failed.push(CommandError::from(Failure { at, ..failure }));
+            failed.push(from.failure(None, problem).into());
         }
     }
     let printer = &session.printer;

@@ -11,7 +11,7 @@ use tfoci::disk::staged::Staged;
 use tfoci::error::printable;
 use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
-use tfoci::outcome::{Problem, Published, Side};
+use tfoci::outcome::{Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
@@ -89,14 +89,14 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let request = request(&arguments, session)?;
     if arguments.require_pinned && !request.rule.pinned() {
         let subject = Subject::provider(&request.provider);
-        return Err(Problem::NoPin.of(subject, Side::Here).into());
+        return Err(Problem::NoPin.of(subject, None).into());
     }
     let options = options(&arguments, session, &request.rule)?;
     let endpoint = session.endpoint(&session.store(arguments.to.clone(), "--to")?)?;
     check(&endpoint, std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| {
         let subject = Subject::provider(&request.provider);
-        problem.of(subject, Side::To(endpoint.whole()))
+        problem.of(subject, Some(endpoint.whole()))
     };
     let http = session.http()?;
     let store = endpoint

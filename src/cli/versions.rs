@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tfoci::address::ProviderAddr;
 use tfoci::event::Subject;
 use tfoci::examine::Versions;
-use tfoci::outcome::{Problem, Side};
+use tfoci::outcome::Problem;
 
 use super::Ending;
 use super::error::CommandError;
@@ -90,7 +90,7 @@ async fn at_source(
     let place = source.place(provider);
     let available = source.available_versions(provider);
     let available = available.await.map_err(|error| {
-        let at = Side::Source(place.clone());
+        let at = Some(place.clone());
         Problem::from(error).of(Subject::provider(provider), at)
     })?;
     for warning in &available.warnings {

@@ -15,7 +15,7 @@ use crate::digest::Digest;
 use crate::event::{Event, Reporter};
 use crate::jobs::Jobs;
 use crate::oci::{self, Part};
-use crate::outcome::{Failure, OnResult, Problem, Published, Side};
+use crate::outcome::{Failure, OnResult, Problem, Published};
 use crate::place::Place;
 use crate::publish::ReportedBlob;
 use crate::release::Expected;
@@ -287,7 +287,7 @@ impl SecondPass {
             PutError::Store(error) => failed(error),
             PutError::Source(error) => {
                 let problem = Problem::Store(Error::reading(what, expected.digest, error));
-                problem.of(subject.clone(), Side::From(version.from.place()))
+                problem.of(subject.clone(), Some(version.from.place()))
             }
         })?;
         if let Some(authentication) = version.published.authentication.clone() {
@@ -304,7 +304,7 @@ impl SecondPass {
 
 fn at_target(error: Error, place: &Place) -> Failure {
     Failure {
-        at: Side::To(place.clone()),
+        at: Some(place.clone()),
         ..Failure::from(error)
     }
 }

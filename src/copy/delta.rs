@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, stream};
 
 use super::{Options, Task, have, selection};
 use crate::constraint::VersionConstraints;
-use crate::outcome::{Failure, Problem, Side};
+use crate::outcome::{Failure, Problem};
 
 /// The number of packages that a target is asked for at once: as many small requests as one host receives.
 const LOOKUPS: usize = 16;
@@ -16,7 +16,7 @@ const LOOKUPS: usize = 16;
 /// # Errors
 /// A target cannot be asked, or misses something. Nothing may then be copied.
 pub(super) async fn check(tasks: &[Task], options: &Options) -> Result<(), Failure> {
-    let (mut missing, mut at) = (BTreeSet::new(), Side::Here);
+    let (mut missing, mut at) = (BTreeSet::new(), None);
     for Task {
         from, filters, to, ..
     } in tasks
@@ -36,7 +36,7 @@ pub(super) async fn check(tasks: &[Task], options: &Options) -> Result<(), Failu
             omitted.map(async |(version, package)| (version, to.has_blob(&package).await));
         let lookups: Vec<_> = lookups.collect();
         let mut lookups = stream::iter(lookups).buffer_unordered(LOOKUPS);
-        at = Side::To(to.place());
+        at = Some(to.place());
         while let Some((version, found)) = lookups.next().await {
             let at = at.clone();
             let is_there = found.map_err(|error| Failure {

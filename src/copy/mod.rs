@@ -27,7 +27,7 @@ use crate::hash::PackageHash;
 use crate::jobs::{Jobs, SideBySide};
 use crate::mirror::VersionFilter;
 use crate::oci::{Part, RawManifest, Referrers, Tag, TagNames};
-use crate::outcome::{Failure, OnResult, Problem, Published, Side};
+use crate::outcome::{Failure, OnResult, Problem, Published};
 use crate::platform::Platforms;
 use crate::publish::{self, ContentGraph, Edition, Error, Existing, Snapshot, is_whole, publish};
 use crate::release::{Expected, Release};
@@ -180,7 +180,7 @@ impl<'a> Journey<'a> {
         let tags = async {
             let subject = Subject::provider(&from.provider);
             let tags = to.tags().await;
-            tags.map_err(|error| Problem::from(error).of(subject, Side::To(to.place())))
+            tags.map_err(|error| Problem::from(error).of(subject, Some(to.place())))
         };
         let (available, tags) = future::try_join(from.versions(), tags).await?;
         let mut selected = match from.withdrawn(&available) {

@@ -3,7 +3,7 @@
 use super::Journey;
 use crate::event::{Subject, Warning};
 use crate::oci::Refusal;
-use crate::outcome::{Failure, Side};
+use crate::outcome::Failure;
 use crate::platform::Platform;
 use crate::publish::Error;
 use crate::release::Release;
@@ -14,7 +14,7 @@ impl Journey<'_> {
     /// Builds a failure at the store where it happened.
     pub(super) fn failure(&self, version: &Version, error: Error) -> Failure {
         let subject = Subject::version(&self.from.provider, version);
-        error.of(subject, Side::From(self.from.repo.place()), &self.to)
+        error.of(subject, self.from.repo.place(), &self.to)
     }
 
     /// Warns about wanted platforms that a release does not have.

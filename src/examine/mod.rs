@@ -16,7 +16,7 @@ use crate::error::printable;
 use crate::event::{Reporter, Subject, Warning};
 use crate::oci::reference::{Ignored, version_of};
 use crate::oci::{RawManifest, Tag};
-use crate::outcome::{Failure, Problem, Side};
+use crate::outcome::{Failure, Problem};
 use crate::place::Place;
 use crate::publish::EvidencePolicy;
 use crate::release::{Protocols, Release};
@@ -293,6 +293,6 @@ impl StoredProvider {
     pub fn failure(&self, version: Option<&Version>, problem: Problem) -> Failure {
         let mut subject = Subject::provider(&self.provider);
         subject.version = version.cloned();
-        problem.of(subject, Side::From(self.place.clone()))
+        problem.of(subject, Some(self.place.clone()))
     }
 }

@@ -8,12 +8,13 @@ use futures_util::StreamExt as _;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{
-    Event, Failure, Hashes, Jobs, Package, Problem, Release, Reporter, Side, Subject, Transfer,
-    Verified, disk, jobs,
+    Event, Failure, Hashes, Jobs, Package, Problem, Release, Reporter, Subject, Transfer, Verified,
+    disk, jobs,
 };
 use crate::archive::{self, Archive, Limits, Members as _, Stream, executable};
 use crate::blob::{Body, ReadError, proven};
 use crate::disk::temp_file::TempFile;
+use crate::place::Place;
 use crate::publish::{BlobFailure, PackageBlob};
 
 /// The number of chunks between the task that downloads and the thread that reads, apart from those that each of them holds. More are not
@@ -65,7 +66,7 @@ pub(crate) struct Inspected {
 pub(crate) async fn each_package<B, T, F>(
     release: &Verified<Release<B>>,
     jobs: &Jobs,
-    at: &Side,
+    at: &Place,
     reporter: &Arc<dyn Reporter>,
     work: impl Fn(Download<B>) -> F,
 ) -> Result<Vec<T>, Failure>
@@ -88,7 +89,7 @@ where
         });
         async move {
             let done = work.await;
-            let (done, transfer) = done.map_err(|problem| problem.of(subject.clone(), at))?;
+            let (done, transfer) = done.map_err(|problem| problem.of(subject.clone(), Some(at)))?;
             reporter.report(Event::Finished {
                 subject,
                 size,

@@ -34,7 +34,8 @@ use crate::examine::{StoredProvider, TrustOptions};
 use crate::hash::PackageHash;
 use crate::jobs::{self, Jobs, PROVIDERS};
 pub use crate::outcome::Form;
-use crate::outcome::{Failure, Problem, Side};
+use crate::outcome::{Failure, Problem};
+use crate::place::Place;
 use crate::platform::{Platform, Platforms};
 use crate::publish::PackageBlob;
 use crate::release::{Package, Release, canonical_file_name};
@@ -255,8 +256,7 @@ impl<'a> Installer<'a> {
         let examined = from.examine(version, &request.platforms, &request.trust);
         let release = examined.await?.accepted(&from.provider, self.reporter);
         let release = release.map_err(about)?;
-        let at = Side::From(from.place.clone());
-        self.deliver(&release, &at, &BTreeSet::new()).await
+        self.deliver(&release, &from.place, &BTreeSet::new()).await
     }
 
     /// Locks the directory, and looks for packages that clients would use instead of the packages of a version.
@@ -274,7 +274,7 @@ impl<'a> Installer<'a> {
     pub async fn deliver<B: PackageBlob>(
         &self,
         release: &Verified<Release<B>>,
-        at: &Side,
+        at: &Place,
         locked: &BTreeSet<PackageHash>,
     ) -> Result<Installed, Failure> {
         let Self {
@@ -282,7 +282,8 @@ impl<'a> Installer<'a> {
         } = self;
         let (provider, version) = (&release.provider, &release.version);
         let locked = Arc::new(locked.clone());
-        let fail = |problem: Problem| problem.of(Subject::version(provider, version), at.clone());
+        let fail =
+            |problem: Problem| problem.of(Subject::version(provider, version), Some(at.clone()));
         let lock = self.ready(provider, version).await.map_err(fail)?;
         let install = |download: Download<B>| {
             let work = PackageInstallation {

@@ -6,7 +6,7 @@ use crate::address::ProviderAddr;
 use crate::error::Category;
 use crate::event::Subject;
 use crate::examine::StoredProvider;
-use crate::outcome::{Failure, Problem, Side};
+use crate::outcome::{Failure, Problem};
 use crate::place::Place;
 use crate::source::{AvailableVersion, Source};
 use crate::version::Version;
@@ -28,14 +28,6 @@ impl Method {
         match self {
             Self::Store(stored) => stored.place.clone(),
             Self::Source(source) => source.place(provider),
-        }
-    }
-
-    /// The side of a failure.
-    pub(super) fn at(&self, provider: &ProviderAddr) -> Side {
-        match self {
-            Self::Store(_) => Side::From(self.place(provider)),
-            Self::Source(_) => Side::Source(self.place(provider)),
         }
     }
 
@@ -66,7 +58,7 @@ impl Method {
             }
         };
         versions.map_err(|error| {
-            Problem::from(error).of(Subject::provider(provider), self.at(provider))
+            Problem::from(error).of(Subject::provider(provider), Some(self.place(provider)))
         })
     }
 }
@@ -85,7 +77,7 @@ impl Found<'_> {
 
     pub(super) fn failure(&self, problem: Problem) -> Failure {
         let subject = Subject::version(self.provider, self.version());
-        problem.of(subject, self.method.at(self.provider))
+        problem.of(subject, Some(self.method.place(self.provider)))
     }
 
     /// Whether the lock file decides what of it is recorded, as of unpacked packages.
@@ -99,8 +91,8 @@ pub(super) struct Listing<'a> {
     pub(super) provider: &'a ProviderAddr,
     /// The versions, ascending.
     pub(super) found: Vec<Found<'a>>,
-    /// The side of failures that concern no single version: the first method that knows the provider.
-    pub(super) at: Side,
+    /// The place of failures that concern no single version: the first method that knows the provider.
+    pub(super) at: Option<Place>,
 }
 
 impl<'a> Listing<'a> {
@@ -121,7 +113,7 @@ impl<'a> Listing<'a> {
                 }
                 Err(failure) => return Err(failure),
             };
-            at.get_or_insert_with(|| method.at(provider));
+            at.get_or_insert_with(|| method.place(provider));
             for available in versions {
                 let version = available.version.version().clone();
                 found.entry(version).or_insert(Found {
@@ -136,7 +128,7 @@ impl<'a> Listing<'a> {
             (at, _) => Ok(Self {
                 provider,
                 found: found.into_values().collect(),
-                at: at.unwrap_or(Side::Here),
+                at,
             }),
         }
     }

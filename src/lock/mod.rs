@@ -45,7 +45,7 @@ use crate::hash::PackageHash;
 use crate::install::{InstalledPackage, Installer};
 use crate::jobs::{Jobs, PROVIDERS};
 use crate::lockfile::Client;
-use crate::outcome::{Failure, Problem, Side};
+use crate::outcome::{Failure, Problem};
 use crate::place::Place;
 use crate::platform::{Platform, Platforms};
 use crate::version::Version;
@@ -249,7 +249,7 @@ impl Journey<'_> {
             Ok(_) => Listing::of(task)
                 .await
                 .map(|listing| self.allowed(task, listing)),
-            Err(problem) => Err(problem.of(Subject::provider(task.provider), Side::Here)),
+            Err(problem) => Err(problem.of(Subject::provider(task.provider), None)),
         };
         let mut known = Known::new();
         let mut results = Results::default();

@@ -8,7 +8,8 @@ use crate::event::Transfer;
 use crate::hash::PackageHash;
 use crate::install::{Download, each_package, refuse_unlocked};
 use crate::jobs;
-use crate::outcome::{Failure, Problem, Side};
+use crate::outcome::{Failure, Problem};
+use crate::place::Place;
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::publish::PackageBlob;
@@ -25,7 +26,7 @@ impl Journey<'_> {
     pub(super) async fn measure<B: PackageBlob>(
         &self,
         release: &Verified<Release<B>>,
-        at: &Side,
+        at: &Place,
     ) -> Result<BTreeSet<PackageHash>, Failure> {
         let options = self.options;
         let measured = each_package(release, &options.jobs, at, self.reporter, |download| {

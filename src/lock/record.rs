@@ -11,7 +11,7 @@ use crate::examine::StoredProvider;
 use crate::hash::PackageHash;
 use crate::install::InstalledPackage;
 use crate::lockfile::Client;
-use crate::outcome::{Failure, Problem, Side};
+use crate::outcome::{Failure, Problem};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::publish::PackageBlob;
@@ -380,7 +380,7 @@ impl Journey<'_> {
             return Ok(None);
         }
         let installed = installer.installed_already(provider, version, platforms, locked);
-        let fail = |problem: Problem| problem.of(Subject::version(provider, version), Side::Here);
+        let fail = |problem: Problem| problem.of(Subject::version(provider, version), None);
         let installed = installed.await.map_err(fail)?;
         Ok(installed.map(|installed| Recorded::by_lock(locked, installed)))
     }
@@ -393,7 +393,7 @@ impl Journey<'_> {
         locked: &BTreeSet<PackageHash>,
         hashes: &mut BTreeSet<PackageHash>,
     ) -> Result<Vec<InstalledPackage>, Failure> {
-        let at = &found.method.at(found.provider);
+        let at = &found.method.place(found.provider);
         let Some(installer) = self.installer else {
             hashes.extend(self.measure(&release, at).await?);
             return Ok(Vec::new());

@@ -39,7 +39,7 @@ use crate::authentication::Note;
 use crate::event::{Reporter, Subject, Warning};
 use crate::hash::PackageHash;
 use crate::jobs::{Jobs, SideBySide};
-use crate::outcome::{Failure, OnResult, Problem, Published, Side};
+use crate::outcome::{Failure, OnResult, Problem, Published};
 use crate::platform::{Platform, Platforms};
 use crate::prove::prove;
 use crate::release::Release;
@@ -342,7 +342,7 @@ impl<'a> Journey<'a> {
         );
         let (published, at) = match filled {
             None => {
-                let at = Side::Source(self.source.place(&self.task.provider));
+                let at = self.source.place(&self.task.provider);
                 (missing.publish(release).await, at)
             }
             Some(filled) => {
@@ -350,7 +350,7 @@ impl<'a> Journey<'a> {
                 let packages = packages.map(|package| (filled.blob(package), package.size));
                 let packages: Vec<_> = packages.collect();
                 let published = missing.publish(release.located(packages)).await;
-                (published, Side::From(filled.place()))
+                (published, filled.place())
             }
         };
         let published = published.map_err(|error| error.of(subject, at, target.destination))?;
@@ -481,11 +481,10 @@ impl<'a> Journey<'a> {
         self.at_source(source::Error::NoPlatform { platforms }, subject)
     }
 
-    /// A failure on the source's side.
+    /// A failure of the source.
     fn at_source(&self, problem: impl Into<Problem>, subject: Subject) -> Failure {
-        problem.into().of(
-            subject,
-            Side::Source(self.source.place(&self.task.provider)),
-        )
+        problem
+            .into()
+            .of(subject, Some(self.source.place(&self.task.provider)))
     }
 }

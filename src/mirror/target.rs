@@ -8,7 +8,7 @@ use super::{Options, Task};
 use crate::attestation::Attesting;
 use crate::event::{Event, Reporter, Subject};
 use crate::oci::{RawManifest, Tag, TagNames};
-use crate::outcome::{Failure, Problem, Published, PublishedPackage, Side};
+use crate::outcome::{Failure, Problem, Published, PublishedPackage};
 use crate::platform::{Platform, Platforms};
 use crate::publish::{
     self, Edition, EvidencePolicy, Existing, PackageBlob, Snapshot, is_attested, publish,
@@ -68,7 +68,7 @@ impl<'a> Target<'a> {
     ) -> Result<Self, Failure> {
         let tags = destination.tags().await.map_err(|error| {
             let subject = Subject::provider(&task.provider);
-            Problem::from(error).of(subject, Side::To(destination.place()))
+            Problem::from(error).of(subject, Some(destination.place()))
         })?;
         let reporter: Arc<dyn Reporter> = match task.label(destination) {
             Some(label) => Arc::new(Labelled {
@@ -224,9 +224,9 @@ impl<'a> Target<'a> {
         Published::present(subject, reference, &stored.artifact, read)
     }
 
-    /// A failure on the store's side.
+    /// A failure of the store.
     pub(super) fn failure(&self, problem: Problem, subject: Subject) -> Failure {
-        problem.of(subject, Side::To(self.destination.place()))
+        problem.of(subject, Some(self.destination.place()))
     }
 }
 

@@ -8,48 +8,20 @@ use crate::error::Category;
 use crate::event::Subject;
 use crate::place::Place;
 
-/// A failure of a journey: the problem, its subject, and the side on which it occurred.
+/// A failure of a journey: the problem, its subject, and the place where it occurred.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The provider, version or package, if known.
     pub subject: Option<Subject>,
-    /// The side on which the problem occurred.
-    pub at: Side,
+    /// The source or store; `None` if it is this machine or an argument. Messages then contain the path.
+    pub at: Option<Place>,
     /// The problem, shared by the failures of several destinations.
     pub problem: Arc<Problem>,
 }
 
-/// The side on which a journey failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The source of releases.
-    Source(Place),
-    /// The store that is read.
-    From(Place),
-    /// The store that is written.
-    To(Place),
-    /// This machine, or an argument. Messages contain the path.
-    Here,
-}
-
-impl Side {
-    /// The source or store where the failure occurred.
-    pub fn place(&self) -> Option<&Place> {
-        match self {
-            Self::Source(place) | Self::From(place) | Self::To(place) => Some(place),
-            Self::Here => None,
-        }
-    }
-
-    /// The name in messages.
-    pub fn name(&self) -> Option<String> {
-        self.place().map(ToString::to_string)
-    }
-}
-
 impl Problem {
-    /// The failure for a subject, on the side of the call that failed.
-    pub fn of(self, subject: Subject, at: Side) -> Failure {
+    /// The failure for a subject, at the place that failed.
+    pub fn of(self, subject: Subject, at: Option<Place>) -> Failure {
         let subject = match &self {
             Self::OtherPackage { platform, .. } | Self::Package { platform, .. } => {
                 subject.platform(platform)
@@ -79,7 +51,7 @@ impl<P: Into<Problem>> From<P> for Failure {
     fn from(problem: P) -> Self {
         Self {
             subject: None,
-            at: Side::Here,
+            at: None,
             problem: Arc::new(problem.into()),
         }
     }
@@ -88,10 +60,10 @@ impl<P: Into<Problem>> From<P> for Failure {
 /// Writes the subject, the name of the source or store in parentheses, and the problem.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = self.at.name();
-        // The side already names the destination.
+        let place = self.at.as_ref().map(Place::name);
+        // The place already names the destination.
         let subject = self.subject.clone();
-        let subject = subject.map(|subject| subject.without_destination(place.as_deref()));
+        let subject = subject.map(|subject| subject.without_destination(place));
         match (subject, place) {
             (Some(subject), Some(place)) => write!(f, "{subject} ({place}): ")?,
             (Some(subject), None) => write!(f, "{subject}: ")?,

@@ -1,6 +1,6 @@
 //! What helps when a journey fails.
 
-use super::{Failure, Problem, Side};
+use super::{Failure, Problem};
 use crate::error::Hint;
 use crate::trust;
 
@@ -9,7 +9,7 @@ impl Hint for Failure {
         let hint = match (&*self.problem, &self.at) {
             (
                 Problem::Trust(trust::Error::Unproven { pinned, .. }),
-                Side::Source(place),
+                Some(place),
             ) if pinned.is_empty() && place.is_mirror() => {
                 "mirrors have no signatures: `--allow-unsigned ADDR` or `lock --trust-store` believes one".to_owned()
             }

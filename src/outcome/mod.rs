@@ -21,7 +21,7 @@ use crate::release::Release;
 use crate::store::{Artifact, StoredPackage};
 use crate::trust::{KeyDescription, Verified};
 use crate::version::Version;
-pub use failure::{Failure, Side};
+pub use failure::Failure;
 pub use form::Form;
 pub use kind::Kind;
 pub use problem::{Problem, held};

@@ -6,7 +6,8 @@ use crate::blob::{self, BlobSource, File, ReadError};
 use crate::digest::Digest;
 use crate::event::Subject;
 use crate::oci::Part;
-use crate::outcome::{Failure, Problem, Side};
+use crate::outcome::{Failure, Problem};
+use crate::place::Place;
 use crate::platform::Platform;
 use crate::release::Package;
 use crate::source::{self, SourcePackage};
@@ -71,16 +72,16 @@ impl<P: Into<Problem>> From<P> for Error {
 }
 
 impl Error {
-    /// The failure of a version that was to be published to `to`. `from` is the side of its packages.
-    pub(crate) fn of(self, subject: Subject, from: Side, to: &RepoMut) -> Failure {
+    /// The failure of a version that was to be published to `to`. `from` is the place of its packages.
+    pub(crate) fn of(self, subject: Subject, from: Place, to: &RepoMut) -> Failure {
         match self {
-            Self::Destination(problem) => problem.of(subject, Side::To(to.place())),
+            Self::Destination(problem) => problem.of(subject, Some(to.place())),
             Self::Source { platform, problem } => {
                 let subject = Subject {
                     platform,
                     ..subject
                 };
-                problem.of(subject, from)
+                problem.of(subject, Some(from))
             }
         }
     }

@@ -32,7 +32,7 @@ use crate::jobs::{self, Jobs, locked};
 use crate::mirror::age::{Dates, Dating};
 use crate::mirror::selection::Selected;
 use crate::mirror::{self, Task, VersionFilter};
-use crate::outcome::{Change, Failure, Problem, Published, Side};
+use crate::outcome::{Change, Failure, Problem, Published};
 use crate::source::{self, AvailableVersion};
 use crate::store::RepoMut;
 use crate::version::Version;
@@ -181,7 +181,7 @@ impl Fill {
 
     /// Reports the failure to list the versions of a provider.
     fn unlisted(&self, provider: &ProviderAddr, error: source::Error) -> Failure {
-        let at = Side::Source(self.settings.source.place(provider));
+        let at = Some(self.settings.source.place(provider));
         let failure = Problem::from(error).of(Subject::provider(provider), at);
         self.shared.fail(NOT_MIRRORED, &failure);
         failure

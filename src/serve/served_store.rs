@@ -20,7 +20,7 @@ use super::settings::Context;
 use crate::address::{Hostname, ProviderAddr};
 use crate::error::Category;
 use crate::examine::{StoredProvider, TrustOptions};
-use crate::outcome::{Failure, Side};
+use crate::outcome::Failure;
 use crate::store::{self, Store};
 use crate::trust::Policy;
 use crate::version::Version;
@@ -325,7 +325,7 @@ impl ServedStore {
                 }
                 Err(error) => {
                     let mut failure = Failure::from(error);
-                    failure.at = Side::From(settings.endpoint.whole());
+                    failure.at = Some(settings.endpoint.whole());
                     self.record(Err(&failure), true);
                 }
             }

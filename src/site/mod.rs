@@ -39,7 +39,7 @@ use crate::address::ProviderAddr;
 use crate::event::{Reporter, Subject};
 use crate::install::{Installed, Installer, Request, Task, by_provider};
 use crate::jobs::{PROVIDERS, SideBySide};
-use crate::outcome::{Failure, Problem, Side};
+use crate::outcome::{Failure, Problem};
 use crate::version::Version;
 
 /// What happened to one version, or would happen in a dry run.
@@ -132,7 +132,7 @@ impl<'a> Site<'a> {
             }
             Err(error) => {
                 let problem = Problem::from(error);
-                (self.on_change)(Err(problem.of(Subject::provider(provider), Side::Here)));
+                (self.on_change)(Err(problem.of(Subject::provider(provider), None)));
             }
         }
     }

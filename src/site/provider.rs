@@ -15,7 +15,7 @@ use crate::error::Category;
 use crate::event::{Event, Subject, Warning};
 use crate::examine::StoredProvider;
 use crate::install::{Installed, Task};
-use crate::outcome::{Failure, Problem, Side};
+use crate::outcome::{Failure, Problem};
 use crate::platform::Platforms;
 use crate::version::Version;
 
@@ -137,8 +137,8 @@ impl Site<'_> {
             reporter.warn(subject, Warning::Other(text));
             None
         } else {
-            let (at, any) = (Side::From(from.place.clone()), BTreeSet::new());
-            Some(self.installer.deliver(&release, &at, &any).await?)
+            let (at, any) = (&from.place, BTreeSet::new());
+            Some(self.installer.deliver(&release, at, &any).await?)
         };
         let is_gone = self.write_document(&from.provider, version, installed.as_ref(), &stored);
         Ok((installed, is_gone.map_err(|error| about(error.into()))?))

@@ -36,6 +36,7 @@ use crate::jobs::{Jobs, PROVIDERS, SideBySide, locked};
 use crate::mirror::VersionFilter;
 use crate::oci::{Descriptor, Part, Tag};
 use crate::outcome::{Failure, Problem};
+use crate::place::Place;
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::source::{AvailableVersions, Source};
@@ -462,7 +463,7 @@ fn unlisted(failure: &Failure) -> Finding {
         _ if failure.category() == Category::NotFound => Code::VersionMissing,
         _ => Code::Unreadable,
     };
-    Finding::of(code, &failure.problem).at(failure.at.name().unwrap_or_default())
+    Finding::of(code, &failure.problem).at(failure.at.as_ref().map_or("", Place::name))
 }
 
 /// The code of a fault that makes the newest version one that clients choose and cannot install.

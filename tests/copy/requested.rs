@@ -187,7 +187,10 @@ fn exactly_what_is_locked_is_copied() {
     // It does not for versions that it does not lock.
     let more = format!("{asked} acme/one@2.0.0");
     let run = copy_json(&author, more).exits(2);
-    let all = [with_both("one 1.0.0 present"), "one 2.0.0 failed".to_owned()];
+    let all = [
+        with_both("one 1.0.0 present"),
+        "one 2.0.0 failed".to_owned(),
+    ];
     assert_eq!(outcomes(&run), all);
 }
 

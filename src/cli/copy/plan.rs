@@ -7,7 +7,7 @@ use tfoci::config::MirrorFile;
 use tfoci::copy::Task;
 use tfoci::event::Subject;
 use tfoci::mirror::{Locks, VersionFilter};
-use tfoci::outcome::{Failure, Problem, Side};
+use tfoci::outcome::{Failure, Problem};
 use tfoci::store::{Endpoint, Registry, Store};
 
 use super::Arguments;
@@ -96,9 +96,8 @@ impl Plan {
                 let WantedVersions { selection, from } = wanted;
                 let provider = &selection.provider;
                 let from = from?;
-                let at_target = |problem: Problem| {
-                    problem.of(Subject::provider(provider), Side::To(to.whole()))
-                };
+                let at_target =
+                    |problem: Problem| problem.of(Subject::provider(provider), Some(to.whole()));
                 let repository = to.repo_mut(target, provider);
                 let repository = repository.map_err(|error| at_target(error.into()))?;
                 if from.repo.to_string() == repository.to_string() {

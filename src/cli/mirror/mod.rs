@@ -17,7 +17,7 @@ use tfoci::date::days;
 use tfoci::event::Subject;
 use tfoci::http::Http;
 use tfoci::mirror::{Options, Shard, Task, mirror};
-use tfoci::outcome::{Failure, Problem, Published, Side};
+use tfoci::outcome::{Failure, Problem, Published};
 use tfoci::platform::Platform;
 use tfoci::source::origin::Origin;
 use tfoci::source::{Source, SourceAddr};
@@ -186,7 +186,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     };
     for Task { provider, .. } in unpinned {
         let subject = Subject::provider(&provider);
-        results.add(Err(Problem::NoPin.of(subject, Side::Here)));
+        results.add(Err(Problem::NoPin.of(subject, None)));
     }
     let source = source(from, &tasks, &http, session)?;
     let on_result = |result| results.add(result);

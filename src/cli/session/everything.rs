@@ -3,7 +3,7 @@
 use tfoci::address::{Hostname, ProviderAddr};
 use tfoci::error::{Category, FEW, listed, printable, printable_path};
 use tfoci::examine::StoredProvider;
-use tfoci::outcome::{Failure, Side};
+use tfoci::outcome::Failure;
 use tfoci::store::{self, Endpoint, LayoutFault, Providers, Store};
 
 use super::Session;
@@ -94,7 +94,7 @@ impl Session {
     ) -> Result<Everything, CommandError> {
         let providers = endpoint.providers(store, host).await;
         let providers = providers.map_err(|error| Failure {
-            at: Side::From(endpoint.whole()),
+            at: Some(endpoint.whole()),
             ..Failure::from(error)
         });
         let listed = providers?.ok_or_else(|| CommandError::no_selection(&endpoint.to_string()))?;
@@ -127,6 +127,9 @@ fn empty(endpoint: &Endpoint, listed: &Providers) -> CommandError {
             store::CHECK_PATH,
         ),
     };
-    CommandError::plain(Category::NotFound, format!("no provider is in {store}{detail}"))
-        .advising(advice)
+    CommandError::plain(
+        Category::NotFound,
+        format!("no provider is in {store}{detail}"),
+    )
+    .advising(advice)
 }

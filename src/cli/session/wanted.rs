@@ -12,7 +12,7 @@ use tfoci::install::Task;
 use tfoci::jobs::PROVIDERS;
 use tfoci::oci::reference::version_of;
 use tfoci::oci::{Repository, Tag};
-use tfoci::outcome::{Failure, Problem, Side};
+use tfoci::outcome::{Failure, Problem};
 use tfoci::selection::Selection;
 use tfoci::store::{Endpoint, Registry, Repo, Store};
 use tfoci::version::Version;
@@ -134,7 +134,7 @@ impl Session {
                         is_listed: are_listed,
                         ..from
                     });
-                    let (subject, at) = (Subject::provider(provider), Side::From(endpoint.whole()));
+                    let (subject, at) = (Subject::provider(provider), Some(endpoint.whole()));
                     let from = from.map_err(|error| Problem::from(error).of(subject, at));
                     WantedVersions { selection, from }
                 }
@@ -190,7 +190,7 @@ impl Session {
         let place = repo.place();
         let Reference { text, version, .. } = reference;
         let failed = |problem: Problem| Failure {
-            at: Side::From(place.clone()),
+            at: Some(place.clone()),
             ..Failure::from(problem)
         };
         let artifact = repo.artifact(&tag).await.map_err(Problem::from);

@@ -13,7 +13,7 @@ use tfoci::address::ProviderAddr;
 use tfoci::error::{Category, printable_path};
 use tfoci::event::Subject;
 use tfoci::jobs::PROVIDERS;
-use tfoci::outcome::{Failure, Problem, Side};
+use tfoci::outcome::{Failure, Problem};
 use tfoci::platform::Platforms;
 use tfoci::prove::describe;
 use tfoci::release::KeyRing;
@@ -271,7 +271,7 @@ async fn served(source: &Source, provider: &ProviderAddr) -> Result<Vec<KeyRing>
         Ok(whole.await?.0.keys)
     };
     served.await.map_err(|problem: Problem| {
-        let place = Side::Source(source.place(provider));
+        let place = Some(source.place(provider));
         problem.of(Subject::provider(provider), place)
     })
 }
