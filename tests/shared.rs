@@ -155,7 +155,7 @@ fn links_and_pipes_are_refused_as_lock_files() {
         assert!(!author.scene.path("elsewhere").exists());
         fs::remove_file(&path).unwrap();
         make_pipe(&path);
-        let facts = format!("error {lock} regular file");
+        let facts = format!("error {lock}");
         run(&author).exits(1).says(&facts);
         let mut both = fs::File::options();
         let _reader = both.read(true).write(true).open(&path).unwrap();
