@@ -1,6 +1,6 @@
 //! The providers that clients have requested, with their lists of versions.
 //!
-//! A list is read once for all clients that wait for it, kept for [`super::Ages::fresh`], and used for [`super::Ages::stale`] while the store is
+//! A list is read once for all clients that wait for it, kept for [`super::Ages::fresh`], and used for [`super::Ages::usable`] while the store is
 //! unreachable ([`Cached`]). A verified version is not read again until one of its tags moves. If all lists together take too much memory, those
 //! that are requested least are dropped.
 

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The same versions give the same file on every machine: members have no time and no owner, and each blob is stored once. A bundle is written
-//! by [`copy`](crate::copy) and never changed. It is read at offsets: its lists and the headers of its members when it is opened. A reader refuses members and orders that a writer would not have written. OCI tools read it too.
+//! by [`copy`](crate::copy) and never changed. It is read at offsets: its lists and the headers of its members when it is opened. A reader refuses
+//! members and orders that a writer would not have written. OCI tools read it too.
 
 pub mod contents;
 mod file;
