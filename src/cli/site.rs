@@ -143,7 +143,8 @@ fn finish(
         }
     }
     // A dry run has not deleted what it would delete.
-    if !others.is_empty() && !(arguments.dry_run && arguments.delete) {
+    let is_known = !arguments.dry_run || !arguments.delete;
+    if is_known && !others.is_empty() {
         let text = format!(
             "still published, and not of this run: {}. --delete removes what the store no longer has or what does not verify",
             listed(&others, FEW)

@@ -62,7 +62,7 @@ const PROVIDERS: usize = 13;
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whether versions that a destination has are compared with the source again ([`publish::Options::rechecks`]).
+    /// Whether versions that a destination has are compared with the source again ([`crate::publish::Options::rechecks`]).
     pub rechecks: bool,
     /// Whether to stop after the plan.
     pub dry_run: bool,

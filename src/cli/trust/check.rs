@@ -102,21 +102,12 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
         });
     }
     if arguments.online {
-        let asked = ask(&arguments.providers, &file, session).await?;
-        for (place, provider, served) in asked {
-            match (served, entries.get(place)) {
-                (Ok(served), Some(entry)) => {
-                    for message in news(entry, &served, &provider, now) {
-                        // A key of several providers has one warning.
-                        if !warnings.iter().any(|known| known.message == message) {
-                            let line = entry.line;
-                            warnings.push(Doubt { line, message });
-                        }
-                    }
-                }
-                (Ok(_), None) => {}
-                (Err(failure), _) => errors.push(failure.into()),
-            }
+        for served in ask(&arguments.providers, &file, session).await? {
+            let news = news_of(served, &entries, &mut errors, now);
+            // A key of several providers has one warning.
+            let is_new = |one: &Doubt| warnings.iter().all(|known| known.message != one.message);
+            let news: Vec<Doubt> = news.into_iter().filter(is_new).collect();
+            warnings.extend(news);
         }
     }
     warnings.sort_by_key(|warning| warning.line);
@@ -190,6 +181,23 @@ fn ring(trust: &Path, key: &KeyFile, now: SystemTime) -> Result<Option<KeyRing>,
     let described = keys::of_files(ring.as_slice(), now);
     described.map_err(|error| CommandError::key_file(error, &named_by(trust, key)))?;
     Ok(ring)
+}
+
+/// What an origin's answer says about the keys of its entry. A failure to ask it is added to `errors`.
+fn news_of(
+    (place, provider, served): Served,
+    entries: &[Entry],
+    errors: &mut Vec<CommandError>,
+    now: SystemTime,
+) -> Vec<Doubt> {
+    let served = served.map_err(|failure| errors.push(failure.into()));
+    let (Ok(served), Some(entry)) = (served, entries.get(place)) else {
+        return Vec::new();
+    };
+    let line = entry.line;
+    let messages = news(entry, &served, &provider, now);
+    let doubts = messages.into_iter();
+    doubts.map(|message| Doubt { line, message }).collect()
 }
 
 /// The keys that an origin serves for a provider, and the place of the entry for it.
