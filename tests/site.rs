@@ -271,7 +271,12 @@ fn a_version_that_lost_its_only_wanted_platform_is_deleted() {
 #[test]
 fn a_platform_that_no_version_has_is_an_error() {
     let run = site(&with_two(), "--platform linux_arm").exits(1);
-    run.says("Warning 1.0.0 Warning 1.1.0 error example.com/acme/demo oci-layout:store");
+    // The versions are read side by side.
+    for version in ["1.0.0", "1.1.0"] {
+        let warning = format!("Warning example.com/acme/demo {version}:");
+        assert!(run.stderr.contains(&warning), "{}", run.stderr);
+    }
+    run.says("Warning Warning error example.com/acme/demo oci-layout:store");
 }
 
 /// At last the site has a damaged package, a package that the store lost and a file of an unfinished run, and it lacks a version.
