@@ -18,7 +18,7 @@ use super::Error;
 use crate::attestation::KEY_VARIABLE;
 use crate::jobs::locked;
 
-/// The time limit of a helper. The user may have to unlock a key ring.
+/// The time limit of a helper. The user may have to unlock a key ring; nobody does in tests.
 const LONGEST_RUN: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
 /// The longest accepted output in bytes. Tokens have a few thousand.

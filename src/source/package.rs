@@ -26,7 +26,8 @@ use crate::trust::Verified;
 /// the limits of the HTTP client.
 const CONCURRENT_PACKAGES: usize = 8;
 
-/// Permits for temporary files, which have one package each. It is the default number of transfers. Who has one waits only for the network.
+/// The most packages that are in temporary files at once: a disk may be small, and each may have gigabytes. The holder of a permit waits only for its
+/// download.
 static TEMP_FILES: Semaphore = Semaphore::const_new(4);
 
 /// Finds out the sizes that the source does not tell, before verified packages are transferred.

@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, session: &Session) -> Result<Ending, Co
         (writing.pinned(), Rules::of(&writing), Rules::of(&reading));
     writing.print(printer);
     if writing != reading {
-        printer.result("reading   unsigned releases are accepted, and shown as what they are");
+        printer.result("reading   unsigned releases are accepted by commands that only read");
     }
     if let Some(key) = &attested {
         printer.result(&format!("attested  by the key {key}, in every store"));
