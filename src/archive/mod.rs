@@ -155,6 +155,4 @@ pub fn executable<'e>(entries: &'e [ZipEntry], type_name: &str) -> Result<&'e Zi
 }
 
 #[cfg(test)]
-mod stream_tests;
-#[cfg(test)]
 mod tests;

@@ -1,3 +1,5 @@
+mod stream;
+
 use super::zipfile::{EXECUTABLE, File, directory, executable, file, with, zip};
 use super::*;
 use crate::error::Category;

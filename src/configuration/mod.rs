@@ -222,8 +222,4 @@ fn clean(path: &str) -> String {
 }
 
 #[cfg(test)]
-mod belongs_tests;
-#[cfg(test)]
-mod installed_tests;
-#[cfg(test)]
 mod tests;

@@ -1,3 +1,6 @@
+mod belongs;
+mod installed;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 

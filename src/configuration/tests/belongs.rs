@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::installed_tests::{MODULES, REMOTE, module, types};
-use super::modules_json::words;
-use super::tests::{read_as, tree};
+use super::installed::{MODULES, REMOTE, module, types};
 use super::*;
+use crate::configuration::modules_json::words;
 
 fn called(source: &str, version: Option<&str>) -> String {
     let version = version.map(|version| format!(" version = \"{version}\"\n"));

@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::symlink;
 
-use super::tests::{read, tree};
 use super::*;
 use crate::error::printable_path;
 

@@ -5,10 +5,10 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 
-use super::hostile::cases;
-use super::pieces::{Pieces, any_file, squeezed};
-use super::zipfile::{EXECUTABLE, File, directory, executable, file, with, zip};
 use super::*;
+use crate::archive::hostile::cases;
+use crate::archive::pieces::{Pieces, any_file, squeezed};
+use crate::archive::zipfile::{EXECUTABLE, File, directory, executable, file, with, zip};
 
 /// The contents by name, what [`Archive`] says, and the hashes.
 type Seen = (BTreeMap<String, Vec<u8>>, String, Hashes);
