@@ -58,7 +58,6 @@ impl Error {
 
     /// The error without any text of the document. For a file that the user did not name: the author of the file that names it may want to see
     /// what is in it, such as a password.
-    #[must_use]
     pub fn without_text(mut self) -> Self {
         self.message.clone_from(&self.reason);
         self.text = None;

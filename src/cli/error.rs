@@ -64,14 +64,12 @@ impl CommandError {
     }
 
     /// The message with a hint.
-    #[must_use]
     pub(super) fn advising(mut self, advice: impl Into<String>) -> Self {
         self.hint = Some(advice.into());
         self
     }
 
     /// The error with further facts, which stand below its causes.
-    #[must_use]
     pub(super) fn with(mut self, facts: &str) -> Self {
         let causes: String = causes(&self).map(|cause| format!("\n  {cause}")).collect();
         self.message = Some(format!("{self}{causes}{facts}"));

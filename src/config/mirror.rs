@@ -206,7 +206,6 @@ pub enum Error {
 
 impl Error {
     /// The error without any text of the file, for one that a stranger may have named.
-    #[must_use]
     pub fn without_text(self) -> Self {
         match self {
             Self::Toml(error) => Self::Toml(Box::new(error.without_text())),

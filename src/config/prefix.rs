@@ -52,7 +52,6 @@ impl RepositoryPrefix {
     }
 
     /// The same path in another registry.
-    #[must_use]
     pub fn at(self, domain: &str) -> Self {
         Self {
             domain: domain.to_owned(),

@@ -65,7 +65,6 @@ pub(super) struct CliConfigFile {
 
 impl Locations {
     /// What a client reads.
-    #[must_use]
     pub fn of_client(&self) -> Self {
         Self {
             authfile: None,

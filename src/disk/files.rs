@@ -171,7 +171,6 @@ impl Blocks {
     }
 
     /// The same, which ends after so many bytes.
-    #[must_use]
     pub fn up_to(self, left: u64) -> Self {
         Self { left, ..self }
     }

@@ -56,20 +56,12 @@ impl Strangers {
         }
     }
 
-    pub(super) fn add(&self, url: &Url) {
-        self.set(url, true);
-    }
-
-    pub(super) fn remove(&self, url: &Url) {
-        self.set(url, false);
-    }
-
     pub(super) fn has(&self, url: &Url) -> bool {
         let is_exception = endpoint(url).is_some_and(|one| locked(&self.exceptions).contains(&one));
         is_exception != self.every_host
     }
 
-    fn set(&self, url: &Url, is_stranger: bool) {
+    pub(super) fn set(&self, url: &Url, is_stranger: bool) {
         match is_stranger != self.every_host {
             true => locked(&self.exceptions).extend(endpoint(url)),
             false => locked(&self.exceptions).retain(|one| endpoint(url).as_ref() != Some(one)),

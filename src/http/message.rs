@@ -43,6 +43,7 @@ pub(super) enum BodyUse {
 }
 
 /// What to send, with the limits for the answer. Nothing is sent before [`Http::send`](super::Http::send).
+#[must_use]
 pub struct Request {
     pub(super) method: Method,
     pub(super) url: Url,
@@ -95,7 +96,6 @@ impl Request {
 
     /// Adds a header. A value that no header can have is left out: only the media type of a manifest could be one, without which a registry refuses
     /// the manifest.
-    #[must_use]
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.append(name, value);
@@ -105,7 +105,6 @@ impl Request {
 
     /// Adds the authorization if the URL has the scheme, host and port that it is for. Its secrets are hidden anyway, because the server that
     /// gets them may have named the URL.
-    #[must_use]
     pub fn authorization(mut self, value: Option<Authorization>, meant_for: &Url) -> Self {
         let secrets = value.iter().flat_map(Authorization::secrets);
         self.secrets.extend(secrets.cloned());
@@ -114,56 +113,48 @@ impl Request {
     }
 
     /// Reads the response body into memory, at most `limit` bytes. A lost connection is then an error of the request, which can be retried.
-    #[must_use]
     pub fn whole(mut self, limit: u64) -> Self {
         self.body_use = BodyUse::Whole(limit);
         self
     }
 
     /// Follows at most this many redirects, if that is fewer than the default.
-    #[must_use]
     pub fn redirects(mut self, most: usize) -> Self {
         self.redirects = most.min(MOST_REDIRECTS);
         self
     }
 
     /// Follows no redirect: it is the answer.
-    #[must_use]
     pub fn unfollowed(mut self) -> Self {
         self.is_unfollowed = true;
         self
     }
 
     /// Sends it only once, because the caller finds out whether it took effect before it sends it again.
-    #[must_use]
     pub fn unrepeated(mut self) -> Self {
         self.is_unrepeated = true;
         self
     }
 
     /// Marks it as a request for a token, which is not counted.
-    #[must_use]
     pub fn for_token(mut self) -> Self {
         self.is_for_token = true;
         self
     }
 
     /// Reads the response body as a stream, which holds a permit for a download until its end.
-    #[must_use]
     pub fn streaming(mut self) -> Self {
         self.body_use = BodyUse::Stream;
         self
     }
 
     /// Adds a body.
-    #[must_use]
     pub fn payload(mut self, payload: Payload) -> Self {
         self.payload = Some(payload);
         self
     }
 
     /// Names a secret in the body of the request, so that an answer that repeats it does not show it.
-    #[must_use]
     pub fn with_secret(mut self, secret: &Secret) -> Self {
         self.secrets.push(secret.clone());
         self

@@ -177,17 +177,16 @@ impl Http {
     /// # Errors
     /// The text is not a host.
     pub fn distrust(&self, host: &str) -> Result<(), Error> {
-        self.shared.strangers.add(&self.base(host)?);
+        self.shared.strangers.set(&self.base(host)?, true);
         Ok(())
     }
 
     /// Treats the host of a URL as one that the user named.
     pub fn trust(&self, url: &Url) {
-        self.shared.strangers.remove(url);
+        self.shared.strangers.set(url, false);
     }
 
     /// A handle whose requests may go to the host of this URL as if the user had named it. Other handles are not affected.
-    #[must_use]
     pub fn naming(&self, url: &Url) -> Self {
         Self {
             shared: Arc::clone(&self.shared),

@@ -51,7 +51,6 @@ impl Error {
     }
 
     /// Prepends a member to the path.
-    #[must_use]
     pub fn within(mut self, member: &str) -> Self {
         self.path.insert(0, format!("`{}`", printable(member)));
         self

@@ -92,7 +92,6 @@ impl Repo {
     }
 
     /// The repository, in which this tag has to refer to this digest.
-    #[must_use]
     pub fn pinned(self, tag: Tag, digest: Digest) -> Self {
         Self {
             pinned: Some((tag, digest)),

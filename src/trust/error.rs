@@ -147,7 +147,6 @@ impl Error {
     }
 
     /// The error about a trust file that another file names, which may be no trust file but one with secrets. No text of it is shown.
-    #[must_use]
     pub fn without_text(self) -> Self {
         match self {
             Self::TrustFile(error) => Self::TrustFile(Box::new(error.without_text())),

@@ -350,7 +350,6 @@ impl<L> Verified<Release<L>> {
     }
 
     /// Removes packages for other platforms.
-    #[must_use]
     pub fn only(mut self, keep: impl Fn(&Platform) -> bool) -> Self {
         self.0.packages.retain(|package| keep(&package.platform));
         self
@@ -358,7 +357,6 @@ impl<L> Verified<Release<L>> {
 
     /// Sets the location and size of each package, in order. The release stays verified, because verification only concerns the
     /// digests. Packages beyond the end of `found` are removed.
-    #[must_use]
     pub fn located<M>(self, found: impl IntoIterator<Item = (M, u64)>) -> Verified<Release<M>> {
         let Self(mut release, proof) = self;
         let packages = std::mem::take(&mut release.packages).into_iter();

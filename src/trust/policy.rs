@@ -16,6 +16,7 @@ use super::trust_file::{KeyFile, TrustEntry, TrustFile};
 
 /// The rules for all providers.
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct Policy {
     /// The entries of the trust file. The first that matches a provider applies.
     pub entries: Vec<TrustEntry>,
@@ -64,14 +65,12 @@ impl Policy {
     /// Adds keys from the command line, for every provider. They replace an entry's key files and are themselves pinned. If
     /// the entry has fingerprints, these keys only provide the certificates, which must match the fingerprints, as do the copies beside the trust
     /// file.
-    #[must_use]
     pub fn with_keys(mut self, keys: Vec<KeyRing>) -> Self {
         self.keys.extend(keys);
         self
     }
 
     /// Adds patterns of providers that may lack a usable key or signature, unless a key is pinned for them.
-    #[must_use]
     pub fn with_allow_unsigned(mut self, patterns: Vec<ProviderPattern>) -> Self {
         self.allow_unsigned.extend(patterns);
         self
