@@ -17,10 +17,8 @@ pub struct Authentication {
     pub status: Status,
     /// The reason to trust the key, or that a lock file contains the package's hash; `None` without a signature, and if the origin
     /// served the key over an unverified connection.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
     /// The fingerprint of the signing certificate's primary key, in upper-case hex.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
     /// The user id of a pinned key, safe to print. A key that is not pinned may carry any name, so its name is never here.
     #[serde(skip)]

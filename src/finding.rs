@@ -10,27 +10,23 @@ use crate::version::Version;
 
 /// Something that is wrong, or that somebody should know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[must_use]
 pub struct Finding {
     /// How bad it is. The code decides.
     pub severity: Severity,
     /// What it is, for programs.
     pub code: Code,
     /// The provider; `None` if it is about this machine or a store as a whole.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<ProviderAddr>,
     /// The version; `None` if it is about all of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<Version>,
     /// The platform; `None` if it is about all of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<Platform>,
     /// The tag, manifest, file or URL, as people name it. It has no secrets.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// What was found, on one line.
     pub message: String,
     /// What helps.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
 }
 
@@ -40,7 +36,6 @@ pub struct Fix {
     /// One sentence.
     pub text: &'static str,
     /// The command that does it, for a shell.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
 
@@ -233,7 +228,6 @@ impl Finding {
     }
 
     /// The finding about this provider, version or package.
-    #[must_use]
     pub fn about(mut self, subject: &Subject) -> Self {
         self.provider = Some(subject.provider.clone());
         self.version.clone_from(&subject.version);
@@ -242,14 +236,12 @@ impl Finding {
     }
 
     /// The finding at this place.
-    #[must_use]
     pub fn at(mut self, reference: impl Into<String>) -> Self {
         self.reference = Some(reference.into());
         self
     }
 
     /// The finding with the command that does what helps.
-    #[must_use]
     pub fn fixed_by(mut self, command: String) -> Self {
         self.fix.get_or_insert_default().command = Some(command);
         self

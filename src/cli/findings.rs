@@ -47,11 +47,11 @@ impl Checked {
             json!({"provider": subject.provider, "version": subject.version, "key": key})
         });
         let attested: Vec<Value> = attested.collect();
-        object([json!({
+        json!({
             "providers": self.providers,
             "versions": self.versions,
             "attested": (!attested.is_empty()).then_some(attested),
-        })])
+        })
     }
 }
 
@@ -95,11 +95,11 @@ impl Findings {
                 lines.iter().for_each(|line| printer.result(line));
                 printer.result(&summary);
             }
-            Format::Json => printer.document(&json!({
+            Format::Json => printer.document(&object([json!({
                 "schema": SCHEMA,
                 "checked": self.checked.document(),
                 "findings": self.found,
-            })),
+            })])),
             Format::Junit | Format::Csv => printer.own_text(&self.junit(printer)),
         }
         let failing = self.found.iter().map(|finding| finding.code);
@@ -125,7 +125,7 @@ impl Findings {
         let mut lines = Vec::new();
         let mut findings = self.found.iter().peekable();
         while let Some(finding) = findings.next() {
-            lines.push(graded(finding));
+            lines.push(format!("{}: {}", finding.severity.as_str(), line(finding)));
             // Many findings of a version have one fix, which stands below the last of them.
             let is_last = findings.peek().is_none_or(|next| next.fix != finding.fix);
             lines.extend(details(finding, is_last).map(|line| format!("  {line}")));
@@ -205,11 +205,6 @@ fn subject(finding: &Finding) -> Option<Subject> {
 fn line(finding: &Finding) -> String {
     let subject = subject(finding).map(|subject| format!("{subject}: "));
     format!("{}{}", subject.unwrap_or_default(), message(finding))
-}
-
-/// A finding on one line, with its severity.
-fn graded(finding: &Finding) -> String {
-    format!("{}: {}", finding.severity.as_str(), line(finding))
 }
 
 /// A word of a command for a shell.

@@ -6,7 +6,7 @@
 use clap::Args;
 use indicatif::HumanBytes;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tfoci::attestation::open;
 use tfoci::authentication::Authentication;
 use tfoci::constraint::VersionConstraints;
@@ -96,7 +96,7 @@ pub(super) async fn run(
         let subject = Subject::version(&inspection.provider, &inspection.version);
         printer.warn_of_notes(&subject, authentication);
     }
-    printer.document(&inspection);
+    printer.document(&json::object([json!(inspection)]));
     if let Err(error) = &proof {
         printer.failure(error);
     }
@@ -205,7 +205,7 @@ async fn attestations(
             rule: statement
                 .pointer(&format!("{own}/rule"))
                 .cloned()
-                .unwrap_or_default(),
+                .unwrap_or_else(|| json!({})),
             key: checked.and_then(|one| Some(one.key().ok()?.id())),
             mirror,
         })

@@ -33,16 +33,27 @@ pub(super) fn failed(error: &CommandError) -> Value {
 
 /// The document of a command that was interrupted before it had a result.
 pub(super) fn interrupted() -> Value {
-    json!({"schema": SCHEMA, "error": Error::interrupted()})
+    object([json!({"schema": SCHEMA, "error": Error::interrupted()})])
 }
 
-/// One object with the members of all of these that have a value.
+/// One object with the members of all of these. Members without a value are left out, at every level.
 pub(super) fn object<const N: usize>(parts: [Value; N]) -> Value {
     let members = parts.into_iter().flat_map(|part| match part {
         Value::Object(members) => members,
         _ => Map::new(),
     });
-    members.filter(|(_, value)| !value.is_null()).collect()
+    filled(members.collect())
+}
+
+fn filled(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.into_iter().filter(|(_, value)| !value.is_null());
+            members.map(|(name, value)| (name, filled(value))).collect()
+        }
+        Value::Array(items) => items.into_iter().map(filled).collect(),
+        value => value,
+    }
 }
 
 /// An error, as its text and JSON describe it.
@@ -50,7 +61,6 @@ pub(super) fn object<const N: usize>(parts: [Value; N]) -> Value {
 pub(super) struct Error {
     category: &'static str,
     message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
     /// What did not verify.
     #[serde(flatten)]
@@ -112,23 +122,17 @@ pub(super) struct Inspection {
     pub(super) provider: ProviderAddr,
     pub(super) version: Version,
     /// Only in a store.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reference: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) digest: Option<Digest>,
     /// The name of the source, if the version is not in a store.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) from: Option<String>,
     pub(super) protocols: Vec<String>,
     pub(super) packages: Vec<InspectedPackage>,
     /// If the argument names no version: the others, newest first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) other_versions: Option<Vec<Version>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) authentication: Option<Authentication>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) attestations: Vec<InspectedAttestation>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Error>,
 }
 
@@ -140,7 +144,6 @@ pub(super) struct InspectedAttestation {
     pub(super) origin: String,
     pub(super) rule: Value,
     /// The id of the mirror's key, if the attestation was checked with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) key: Option<String>,
 }
 
@@ -168,9 +171,7 @@ impl Inspection {
 #[derive(Serialize)]
 pub(super) struct InspectedPackage {
     pub(super) platform: Platform,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) manifest: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
     pub(super) zh: PackageHash,
 }

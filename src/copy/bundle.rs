@@ -41,10 +41,8 @@ pub struct Output {
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Bundled {
     /// The file; `None` for the standard output.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// Its digest, if it was written to a file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
     /// Its size in bytes.
     pub size: u64,

@@ -40,7 +40,6 @@ pub struct Published {
     /// The result for the version as a whole.
     pub status: Change,
     /// How the release was authenticated; `None` if the version was present and not read again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub authentication: Option<Authentication>,
     /// The key of the signature, if there is one.
     #[serde(skip)]
@@ -51,7 +50,6 @@ pub struct Published {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PlatformChange>,
     /// Other blobs, which no signature covers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<AttachedBlobs>,
     /// The bytes of copied packages and of blobs that were copied with them.
     #[serde(skip)]
@@ -150,10 +148,8 @@ pub struct PublishedPackage {
     /// Whether the package was copied, mounted, was present, or is planned.
     pub status: Transfer,
     /// The size in bytes, if known without another request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// The hash, if the platform manifest was read or written. An index alone proves no hash.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub zh: Option<PackageHash>,
 }
 
@@ -205,10 +201,8 @@ pub struct PlatformChange {
     /// The platform whose package is another one then, or is none.
     pub platform: Platform,
     /// The hash of the stored zip; `None` if the platform is added.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<PackageHash>,
     /// The hash of the zip that is there then; `None` if the platform is removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<PackageHash>,
 }
 

@@ -35,16 +35,12 @@ pub struct RequestRecord {
     /// The client's address.
     pub client: IpAddr,
     /// The client for which the proxy says that it asks; `None` without a proxy. Nothing proves it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub forwarded_for: Option<IpAddr>,
     /// The name of the token, if the request had a valid one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// Why the request was denied, if it was.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub denied: Option<Denied>,
     /// Why the answer is another error, in one line.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The HTTP method.
     pub method: String,

@@ -44,7 +44,6 @@ pub struct Denial {
     /// Its field `reason`.
     pub reason: String,
     /// Its field `until`: the last day on which it counts, such as `2027-01-31`, in UTC.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
 }
 

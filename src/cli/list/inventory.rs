@@ -40,9 +40,7 @@ struct Row {
     version: Version,
     platforms: Vec<Platform>,
     size: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     authentication: Option<Authentication>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<json::Error>,
     #[serde(skip)]
     problem: String,
@@ -125,13 +123,13 @@ fn print_inventory(
         _ if is_one => versions(&inventory, printer),
         _ => providers(&inventory, size(&all), printer),
     }
-    printer.document(&json!({
+    printer.document(&json::object([json!({
         "schema": json::SCHEMA,
         "store": store,
         "inventory": inventory,
         // A package that several versions or providers share counts once.
         "size": size(&all),
-    }));
+    })]));
 }
 
 /// The versions of a provider, and what was read of them.

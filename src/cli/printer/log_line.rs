@@ -5,17 +5,9 @@ use std::time::SystemTime;
 use serde::Serialize;
 use serde_json::json;
 
+use super::super::json::object;
 use super::Printer;
 use tfoci::date::timestamp;
-
-#[derive(Serialize)]
-struct LogLine<'a, E> {
-    /// In UTC with milliseconds, as RFC 3339 writes it.
-    time: String,
-    event: &'a str,
-    #[serde(flatten)]
-    details: &'a E,
-}
 
 impl Printer {
     /// Makes every line a line of JSON on stdout, like the lines of a running server.
@@ -26,11 +18,10 @@ impl Printer {
 
     /// Prints a line of JSON, in JSON only.
     pub(in crate::cli) fn log_line(&self, event: &str, details: &impl Serialize) {
-        self.document_line(&LogLine {
-            time: timestamp(SystemTime::now()),
-            event,
-            details,
-        });
+        // In UTC with milliseconds, as RFC 3339 writes it.
+        let time = timestamp(SystemTime::now());
+        let head = json!({"time": time, "event": event});
+        self.document_line(&object([head, json!(details)]));
     }
 
     /// Prints a line about something that happened, in JSON only.

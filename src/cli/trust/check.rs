@@ -123,14 +123,14 @@ pub(super) async fn run(arguments: &Arguments, session: &Session) -> Result<Endi
         }
         ending => ending,
     };
-    printer.document(&json!({
+    printer.document(&json::object([json!({
         "schema": json::SCHEMA,
         "file": shown,
         "entries": entries,
         "denied": file.denied,
         "warnings": warnings,
         "errors": errors.iter().map(json::Error::from).collect::<Vec<_>>(),
-    }));
+    })]));
     Ok(ending)
 }
 

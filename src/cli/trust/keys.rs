@@ -20,18 +20,12 @@ use tfoci::date::date;
 pub(super) struct Key {
     pub(super) fingerprint: Fingerprint,
     /// The file that has the key; `None` if only its fingerprint is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     algorithm: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<Status>,
     /// The comment behind the fingerprint in the trust file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
     /// As people read it.
     #[serde(skip)]
