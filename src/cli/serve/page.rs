@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use indicatif::HumanBytes;
 use serde_json::{Value, json};
+use url::Url;
 
 use tfoci::address::Hostname;
 use tfoci::authentication::{Anchor, Status};
@@ -12,6 +13,7 @@ use tfoci::serve::{HomePage, MOST_SHOWN, PageRenderer, ProviderListing};
 use tfoci::serve::{ServedVersion, Visitor};
 use tfoci::version::Version;
 
+use super::settings::host_of;
 use crate::cli::json;
 use crate::cli::page::{PageOptions, address, packages, render, signature};
 
@@ -148,10 +150,8 @@ fn token_hosts(visitor: &Visitor) -> BTreeSet<String> {
 
 /// The host of a URL, with its port, as clients write it in their configuration.
 fn host(url: &str) -> String {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let host = rest.split('/').next().unwrap_or(rest);
-    let hostname = Hostname::from_ascii(host);
-    hostname.map_or_else(|_| host.to_owned(), |hostname| hostname.to_string())
+    let host = Url::parse(url).ok().as_ref().and_then(host_of);
+    host.map_or_else(|| url.to_owned(), |host| host.to_string())
 }
 
 /// The host of the provider registry, if it is another one than that of the server's URL. Perhaps it does not lead here.

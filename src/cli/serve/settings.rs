@@ -9,6 +9,7 @@ use url::Url;
 
 use tfoci::address::{Hostname, ProviderAddr, ProviderPattern};
 use tfoci::error::printable;
+use tfoci::http::authority;
 use tfoci::platform::Platforms;
 use tfoci::serve::{AccessFiles, Ages, FillSettings, ServerSettings, TlsFiles, TrustFiles};
 use tfoci::source::origin::Origin;
@@ -114,12 +115,8 @@ fn tls(arguments: &Arguments) -> Result<Option<TlsFiles>, CommandError> {
 }
 
 /// The host of a URL, with its port unless it is the default one.
-fn host_of(url: &Url) -> Option<Hostname> {
-    let host = url.host_str()?;
-    let host = url
-        .port()
-        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-    Hostname::from_ascii(&host).ok()
+pub(super) fn host_of(url: &Url) -> Option<Hostname> {
+    Hostname::from_ascii(&authority(url)?).ok()
 }
 
 fn fill(
@@ -158,27 +155,16 @@ fn fill(
 
 /// The only host whose providers the store can have, if its repository template has no `${hostname}`.
 fn only_host(endpoint: &Endpoint, arguments: &Arguments) -> Result<Option<Hostname>, CommandError> {
-    let one_repository = || CommandError::one_repository(endpoint);
-    // The samples differ in one part of the address each. The template ignores a part if two samples have the same repository.
-    let repository =
-        |sample: &str| Ok::<_, CommandError>(endpoint.repository(&sample.parse::<ProviderAddr>()?));
-    // With a template that gives no valid repository, the server would answer 404 to every request.
-    let first = match repository("a.example/acme/demo")? {
+    let sample: ProviderAddr = "sample.example/acme/demo".parse()?;
+    match (endpoint.repository(&sample), &arguments.provider_host) {
         // A message about the sample would name a provider that the user does not know.
-        Err(MappingError::OneRepository { .. }) => return Err(one_repository()),
-        first => first?,
-    };
-    let is_same =
-        |sample| repository(sample).is_ok_and(|other| other.is_ok_and(|other| other == first));
-    if !is_same("b.example/acme/demo") {
-        return Ok(None);
-    }
-    if is_same("a.example/acme/other") || is_same("a.example/other/demo") {
-        return Err(one_repository());
-    }
-    match &arguments.provider_host {
-        Some(host) => Ok(Some(host.clone())),
-        None => Err(CommandError::usage(format!(
+        (Err(MappingError::OneRepository { .. }), _) => Err(CommandError::one_repository(endpoint)),
+        (Ok(_), _) if endpoint.is_exact() => Err(CommandError::one_repository(endpoint)),
+        // With a template that gives no valid repository, the server would answer 404 to every request.
+        (Err(error), _) => Err(error.into()),
+        (Ok(_), _) if !endpoint.may_share(&sample) => Ok(None),
+        (Ok(_), Some(host)) => Ok(Some(host.clone())),
+        (Ok(_), None) => Err(CommandError::usage(format!(
             "{} has no `${{hostname}}`, so that each host would have the same providers\n  expected --registry-host, the host of these providers",
             printable(&endpoint.to_string())
         ))),
