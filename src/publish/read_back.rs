@@ -1,8 +1,8 @@
 //! Reads what a repository stores: before a plan, and after a replacement or a new check has written to a registry. A registry keeps the bytes
 //! that it has, even if others are uploaded.
 
-use super::{BlobSource, Expected, Journey, Problem, Publication, RawManifest, RepoMut, TagUpdate};
-use crate::blob::{ReadError, verify};
+use super::{BlobSource, Journey, Problem, Publication, RawManifest, RepoMut, TagUpdate};
+use crate::blob::verify;
 use crate::oci::Part;
 use crate::store::{self, At};
 
@@ -19,7 +19,7 @@ impl<B: BlobSource> Journey<'_, B> {
         let blobs = publication.all_blobs();
         let blobs = blobs.map(|(blob, what)| (blob.expected(), what));
         for (expected, what) in packages.chain(blobs) {
-            let read = read_stored(self.to, expected).await;
+            let read = verify(&self.to.blob(expected)).await;
             read.map_err(|source| store::Error::reading(what, expected.digest, source))?;
         }
         for target in targets(publication) {
@@ -71,15 +71,4 @@ async fn read_manifest(manifest: &RawManifest, what: Part, to: &RepoMut) -> Resu
     let read = to.manifest(At::Entry(&manifest.descriptor())).await?;
     read.ok_or(store::Error::Missing { what, digest })?;
     Ok(())
-}
-
-/// Reads a blob of a repository to its end.
-///
-/// # Errors
-/// It cannot be read, or has other bytes.
-pub(super) async fn read_stored(
-    repo: &RepoMut,
-    expected: Expected,
-) -> Result<(), ReadError<store::Error>> {
-    verify(&repo.blob(expected)).await
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use futures_util::future;
 
 use super::publication::CONCURRENT_WRITES;
-use super::read_back::read_stored;
 use super::reported_blob::ReportedBlob;
 use super::{
     AttachedBlobs, Blob, BlobFailure, BlobSource, Error, Expected, Journey, Package, PackageBlob,
@@ -97,7 +96,7 @@ impl TransferOutcomes {
             let is_there = match to.refuses_incomplete() {
                 _ if !delivers => true,
                 true => to.has_blob(&package.expected).await?,
-                false => read_stored(to, package.expected).await.is_ok(),
+                false => verify(&to.blob(package.expected)).await.is_ok(),
             };
             *transfer = planned(is_there);
         }

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
+use crate::blob::verify;
 use crate::error::Category;
 use crate::event::Warning;
 use crate::oci::{
@@ -19,7 +20,6 @@ use crate::oci::{
 };
 use crate::outcome::Problem;
 use crate::publish::evidence::Question;
-use crate::publish::read_back::read_stored;
 use crate::publish::{
     Blob, BlobSource, ContentGraph, Digest, Existing, Expected, Journey, Package, Platform,
     Publication, Release, TagUpdate,
@@ -283,7 +283,7 @@ impl<B: BlobSource> Journey<'_, B> {
         if !self.reads_everything() {
             return Ok(false);
         }
-        match read_stored(self.to, *expected).await {
+        match verify(&self.to.blob(*expected)).await {
             Ok(()) => Ok(false),
             Err(_) if !is_registry => Ok(true),
             Err(source) => Err(store::Error::reading(what, expected.digest, source).into()),
