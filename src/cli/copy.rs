@@ -19,7 +19,7 @@ use super::Ending;
 use super::arguments::{Attest, DESTINATION, ReadTrust};
 use super::error::CommandError;
 use super::report::{COPY, Destination, Extent};
-use super::session::{Session, TrustPath, check, requested};
+use super::session::{Session, TrustPath, requested};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -118,7 +118,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     });
     let providers = plan.providers();
     session.warn_of_unmatched(trust.as_ref(), &options.trust.policy, &providers);
-    check(&to, &providers)?;
+    to.check(&providers)?;
     let bundle = bundle::begin(&arguments, &to, session).await?;
     let target = match &bundle {
         Some((store, _)) => Ok(store.clone()),

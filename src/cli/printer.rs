@@ -143,13 +143,8 @@ impl Printer {
     /// Prints a line of the result.
     pub(super) fn result(&self, text: &str) {
         if self.format == Format::Text {
-            self.to_stdout(&self.neutral(text));
+            self.own_text(&self.neutral(text));
         }
-    }
-
-    /// Prints text that is part of the program, whatever the format: help, a script or a schema.
-    pub(super) fn own_text(&self, text: &str) {
-        self.to_stdout(text);
     }
 
     /// Fails if the result could not be written.
@@ -162,19 +157,17 @@ impl Printer {
 
     /// With `--format json`, prints the result as one document. Documents are plain structures, which can always be written as JSON.
     pub(super) fn document(&self, document: &impl Serialize) {
-        if self.format == Format::Json
-            && let Ok(text) = serde_json::to_string_pretty(document)
-        {
-            self.to_stdout(&neutral::json(&self.redaction.apply(&text)));
-        }
+        self.json(serde_json::to_string_pretty(document));
     }
 
     /// With `--format json`, prints one of many documents as a line.
     pub(super) fn document_line(&self, document: &impl Serialize) {
-        if self.format == Format::Json
-            && let Ok(text) = serde_json::to_string(document)
-        {
-            self.to_stdout(&neutral::json(&self.redaction.apply(&text)));
+        self.json(serde_json::to_string(document));
+    }
+
+    fn json(&self, text: serde_json::Result<String>) {
+        if let Some(text) = text.ok().filter(|_| self.format == Format::Json) {
+            self.own_text(&neutral::json(&self.redaction.apply(&text)));
         }
     }
 
@@ -184,13 +177,6 @@ impl Printer {
             self.log_message(&verb.to_lowercase(), text);
         } else if self.verbosity != Verbosity::Quiet {
             self.to_stderr(style(tone).bold(), &format!("{verb:>GUTTER$}"), text);
-        }
-    }
-
-    /// Prints what was done with a package: with `-v`. Otherwise its version has one line.
-    pub(super) fn package(&self, tone: Tone, verb: &str, text: &str) {
-        if self.is_verbose() {
-            self.line(tone, verb, text);
         }
     }
 
@@ -222,9 +208,9 @@ impl Printer {
     }
 
     /// Prints a line with `-v`.
-    pub(super) fn detail(&self, verb: &str, text: &str) {
-        if self.verbosity >= Verbosity::Verbose {
-            self.line(Tone::Plain, verb, text);
+    pub(super) fn detail(&self, tone: Tone, verb: &str, text: &str) {
+        if self.is_verbose() {
+            self.line(tone, verb, text);
         }
     }
 
@@ -242,7 +228,8 @@ impl Printer {
         }
     }
 
-    fn to_stdout(&self, text: &str) {
+    /// Prints text on stdout as it is. Callers give text of the program, whatever the format, such as help, a script or a schema.
+    pub(super) fn own_text(&self, text: &str) {
         let mut stdout = io::stdout().lock();
         let written = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
         // The reader closed the pipe and needs no more output.

@@ -11,7 +11,7 @@ use tfoci::disk::staged::Staged;
 use tfoci::error::printable;
 use tfoci::event::Subject;
 use tfoci::oci::{TITLE, VERSION};
-use tfoci::outcome::{Problem, Published};
+use tfoci::outcome::Problem;
 use tfoci::platform::Platform;
 use tfoci::publish::{EvidencePolicy, Existing, Options};
 use tfoci::push::{Request, push};
@@ -21,7 +21,7 @@ use super::Ending;
 use super::arguments::{Attest, DESTINATION, Trust};
 use super::error::CommandError;
 use super::report::{Destination, Extent, PUSH};
-use super::session::{Session, check};
+use super::session::Session;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,7 +93,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     }
     let options = options(&arguments, session, &request.rule)?;
     let endpoint = session.endpoint(&session.store(arguments.to.clone(), "--to")?)?;
-    check(&endpoint, std::slice::from_ref(&request.provider))?;
+    endpoint.check(std::slice::from_ref(&request.provider))?;
     let failed = |problem: Problem| {
         let subject = Subject::provider(&request.provider);
         problem.of(subject, Some(endpoint.whole()))
@@ -117,9 +117,14 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
     let digest_file = digest_file.filter(|_| !arguments.dry_run);
     match push(&request, &to, &options, &reporter).await {
         Ok(published) => {
+            let digest = format!("{}\n", published.digest);
+            let written = digest_file.map(|mut file| {
+                file.write(digest.as_bytes())?;
+                file.publish()
+            });
             // The version is published already, so report it even if writing the digest file fails.
-            if let Some(Err(error)) = digest_file.map(|file| write_digest(file, &published)) {
-                report.failed(error);
+            if let Some(Err(error)) = written {
+                report.failed(error.into());
             }
             report.published(published);
         }
@@ -132,12 +137,6 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         }
     }
     Ok(report.finish())
-}
-
-fn write_digest(mut file: Staged, published: &Published) -> Result<(), CommandError> {
-    let digest = format!("{}\n", published.digest);
-    let written = file.write(digest.as_bytes()).and_then(|()| file.publish());
-    Ok(written?)
 }
 
 fn request(arguments: &Arguments, session: &Session) -> Result<Request, CommandError> {

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Ending;
 use super::error::CommandError;
 use super::json::SCHEMA;
-use super::session::{Session, check};
+use super::session::Session;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: Arguments, session: &Session) -> Result<Ending, Com
     let printer = &session.printer;
     let provider = session.provider(&arguments.provider, "resolve")?;
     let endpoint = session.endpoint(&session.store(arguments.from, "--from")?)?;
-    check(&endpoint, std::slice::from_ref(&provider))?;
+    endpoint.check(std::slice::from_ref(&provider))?;
     let repository = endpoint.repository(&provider)?;
     session.warn_of_shared(&endpoint);
     let reference = endpoint.name(&repository);

@@ -24,7 +24,7 @@ use super::page::{self, PageOptions};
 use super::printer::Tone;
 use super::public_url::mirror_url;
 use super::render::{Mirror, ProviderInstallationView};
-use super::report::{Destination, Extent, SITE};
+use super::report::{Destination, Extent, WRITE};
 use super::session::place::{into_store, is_store};
 use super::session::{Everything, Session, Wanted, requested};
 
@@ -107,7 +107,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         only_changed: false,
     };
     let mirror = arguments.url.clone().map(|url| Mirror::Network { url });
-    let reporter = report.begin(SITE, extent, Destination::Directory(mirror));
+    let reporter = report.begin(WRITE, extent, Destination::Directory(mirror));
     let written = Mutex::<Written>::default();
     let on_change = |change| record(change, &written, session);
     let tasks = session.tasks(wanted);

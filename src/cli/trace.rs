@@ -21,11 +21,11 @@ impl Reporter for Trace {
             Event::Warning { subject, warning } if subject.version.is_none() => {
                 printer.warn_once(format!("{subject}: {warning}"));
             }
-            Event::Decided { verb, text } => printer.detail(verb, &text),
+            Event::Decided { verb, text } => printer.detail(Tone::Plain, verb, &text),
             Event::Retrying { url, reason, pause } => {
                 let text = format!("{url} after {:.1}s: {reason}", pause.as_secs_f64());
                 if pause < LONG {
-                    printer.detail("Retrying", &text);
+                    printer.detail(Tone::Plain, "Retrying", &text);
                 } else {
                     printer.line(Tone::Warning, "Retrying", &text);
                 }

@@ -12,8 +12,9 @@ use tfoci::lockfile::Client;
 use tfoci::source::SourceAddr;
 
 use crate::cli::error::CommandError;
+use crate::cli::printer::Tone;
+use crate::cli::session::Session;
 use crate::cli::session::place::{Places, StoreOrSource};
-use crate::cli::session::{Session, check};
 
 /// The installation methods of a run, in the order in which clients use them.
 pub(super) struct Methods<'a> {
@@ -68,7 +69,7 @@ impl<'a> Methods<'a> {
         for (selector, place) in &self.all {
             if let StoreOrSource::Store(store) = place {
                 let matching = providers.iter().filter(|one| is_for(selector, one));
-                check(&store.0, &matching.cloned().collect::<Vec<_>>())?;
+                store.0.check(&matching.cloned().collect::<Vec<_>>())?;
             }
         }
         Ok(())
@@ -103,7 +104,9 @@ impl<'a> Methods<'a> {
         let file = file.map(|file| format!(" ({file})")).unwrap_or_default();
         for method in methods {
             let text = format!("{provider} from {}{file}", method.place(provider));
-            self.session.printer.detail("Looking up", &text);
+            self.session
+                .printer
+                .detail(Tone::Plain, "Looking up", &text);
         }
     }
 }

@@ -11,7 +11,7 @@ use tfoci::trust::Policy;
 
 use super::Arguments;
 use crate::cli::error::CommandError;
-use crate::cli::session::{Session, check, requested};
+use crate::cli::session::{Session, requested};
 
 /// The tasks for all requested providers.
 pub(super) fn tasks(
@@ -79,7 +79,7 @@ fn assigned(
     for (to, providers) in by_destination {
         let endpoint = session.endpoint(&to)?;
         let addresses: Vec<_> = providers.keys().cloned().collect();
-        check(&endpoint, &addresses)?;
+        endpoint.check(&addresses)?;
         let store = endpoint.write(registry.clone())?;
         for (provider, filters) in providers {
             let destination = endpoint.repo_mut(&store, &provider)?;

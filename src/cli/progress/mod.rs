@@ -192,7 +192,7 @@ impl Progress {
             _ => "Accepted",
         };
         let text = format!("{subject}   {}", explained(authentication));
-        self.printer.package(tone(authentication), verb, &text);
+        self.printer.detail(tone(authentication), verb, &text);
         self.printer.warn_of_notes(subject, authentication);
     }
 }
@@ -270,7 +270,7 @@ impl Reporter for Progress {
                 self.state().ledger.finish(&subject);
                 let text = format!("{subject}   {}   {authentication}", HumanBytes(size));
                 let tone = tone(&authentication);
-                self.printer.package(tone, verb(transfer), &text);
+                self.printer.detail(tone, verb(transfer), &text);
             }
             Event::AttachedFinished {
                 subject,
@@ -288,7 +288,7 @@ impl Reporter for Progress {
                 match warning {
                     // A version that stays as it is would have the same warning in every run.
                     Warning::NoPackage { .. } if self.only_changed => {
-                        self.printer.detail("Warning", &text);
+                        self.printer.detail(Tone::Plain, "Warning", &text);
                     }
                     _ => self.printer.warning(&text),
                 }

@@ -45,7 +45,7 @@ pub(super) const MIRROR: Verb = ("Mirrored", "Would mirror");
 pub(super) const COPY: Verb = ("Copied", "Would copy");
 pub(super) const INSTALL: Verb = ("Installed", "Would install");
 pub(super) const LOCK: Verb = ("Locked", "Would lock");
-pub(super) const SITE: Verb = ("Wrote", "Would write");
+pub(super) const WRITE: Verb = ("Wrote", "Would write");
 
 /// The extent of a run and of its report.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,12 @@ pub(super) struct Extent {
     pub(super) dry_run: bool,
     /// Whether the results leave out versions that needed no changes.
     pub(super) only_changed: bool,
+}
+
+impl Extent {
+    fn verb(self, (done, planned): Verb) -> &'static str {
+        if self.dry_run { planned } else { done }
+    }
 }
 
 /// Collects rows and prints them at the end of the run.
@@ -171,9 +177,9 @@ impl Report {
         let name = row.subject.to_string();
         self.add(row);
         // Lock files get theirs from `tfoci lock`.
-        self.printer.detail("Hashes", &name);
+        self.printer.detail(Tone::Plain, "Hashes", &name);
         for hash in hashes {
-            self.printer.detail("", &hash.to_string());
+            self.printer.detail(Tone::Plain, "", &hash.to_string());
         }
     }
 
@@ -223,10 +229,7 @@ impl Report {
     /// Adds a version that was deleted from a site, or would be.
     pub(super) fn deleted(&self, provider: &ProviderAddr, version: &Version) {
         self.change(|run| {
-            let verb = match run.extent.dry_run {
-                true => "Would delete",
-                false => "Deleted",
-            };
+            let verb = run.extent.verb(("Deleted", "Would delete"));
             let subject = Subject::version(provider, version);
             self.printer.line(Tone::Plain, verb, &subject.to_string());
             run.deleted
@@ -237,10 +240,7 @@ impl Report {
     /// Adds a file of a bundle that was written, or would be.
     pub(super) fn bundled(&self, bundled: Bundled) {
         self.change(|run| {
-            let verb = match run.extent.dry_run {
-                true => "Would write",
-                false => "Wrote",
-            };
+            let verb = run.extent.verb(WRITE);
             let path = bundled.path.as_deref().map(printable_path);
             let path = path.unwrap_or_else(|| "to the standard output".to_owned());
             let versions = counted(bundled.versions, "version");
@@ -409,13 +409,12 @@ impl Run {
 
     /// The counts of the run: a verb, and the text after it.
     fn summary(&self) -> (&'static str, String) {
-        let verb = match self.extent.dry_run {
-            true => self.verb.1,
-            false => self.verb.0,
-        };
         let totals = self.totals.text(self.extent.dry_run);
         let elapsed = self.progress.elapsed();
-        (verb, format!("{totals} in {elapsed}"))
+        (
+            self.extent.verb(self.verb),
+            format!("{totals} in {elapsed}"),
+        )
     }
 
     fn print_summary(&self, printer: &Printer, verb: &str, text: &str, is_interrupted: bool) {

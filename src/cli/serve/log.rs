@@ -114,7 +114,7 @@ impl Observer for Log {
         match name {
             // Health checks and scanners open connections without a handshake, so a terminal shows them only with `-v`.
             "handshake-failed" if self.printer.format != Format::Json => {
-                self.printer.detail(verb, &text);
+                self.printer.detail(Tone::Plain, verb, &text);
             }
             _ => self.event(name, Tone::Done, verb, text),
         }

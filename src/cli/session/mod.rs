@@ -322,7 +322,7 @@ impl Session {
     ) -> Result<StoredProvider, CommandError> {
         let registry = self.registry(&self.http()?);
         let endpoint = self.endpoint(text)?;
-        check(&endpoint, std::slice::from_ref(provider))?;
+        endpoint.check(std::slice::from_ref(provider))?;
         let store = self.open_store(&endpoint, registry)?;
         Ok(StoredProvider::of(&endpoint, store, provider)?)
     }
@@ -351,11 +351,6 @@ pub(super) fn unmatched_line<'a>(
     let (file, some) = (printable_path(file), listed(&unmatched, FEW));
     let line = format!("no entry of {file} matches {some}: no key is pinned");
     (!unmatched.is_empty()).then_some(line)
-}
-
-/// Checks that a store address resolves to a different repository for each of these providers.
-pub(super) fn check(endpoint: &Endpoint, providers: &[ProviderAddr]) -> Result<(), CommandError> {
-    Ok(endpoint.check(providers)?)
 }
 
 /// Reads a file. `named_by` says what names it: an option, or a line of another file.

@@ -17,8 +17,8 @@ use tfoci::selection::Selection;
 use tfoci::store::{Endpoint, Registry, Repo, Store};
 use tfoci::version::Version;
 
+use super::Session;
 use super::everything::Everything;
-use super::{Session, check};
 use crate::cli::error::CommandError;
 
 /// What arguments select.
@@ -121,7 +121,7 @@ impl Session {
             }
             let addresses = arguments.iter().filter_map(Argument::address);
             let providers = addresses.map(|selection| selection.provider.clone());
-            check(endpoint, &providers.collect::<Vec<_>>())?;
+            endpoint.check(&providers.collect::<Vec<_>>())?;
         }
         let mut versions = Vec::new();
         for argument in arguments {
