@@ -17,9 +17,10 @@ use crate::release::Expected;
 use crate::store::{self, At, Attachment, Lookup, PutError, Repo};
 use crate::version::Version;
 
-/// The most manifests that are attached to a version or are said to be, and their bytes, which are in memory at once. A version with an SBOM and two
-/// signatures for each of a dozen platforms has some forty, of about 1 KB each.
+/// The most manifests that are attached to a version or are said to be. A version with an SBOM and two signatures for each of a dozen platforms has
+/// some forty, of about 1 KB each.
 const MOST: usize = 1_000;
+/// The most bytes of these manifests, which are in memory at once.
 const LARGEST: u64 = 4 << 20;
 /// The most bytes of their blobs. The SBOM of a large provider has some megabytes.
 const LARGEST_BLOBS: u64 = 256 << 20;

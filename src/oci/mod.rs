@@ -19,8 +19,12 @@
 //!   architecture. Each has the annotation `org.tfoci.package`, the zip's digest, for people and scripts. tfoci does not rely on it.
 //! - **Evidence** depends on the release only, so adding a platform does not change it.
 //!
-//! No manifest contains a time, an `h1`, the URL of an origin, or white space, and none depends on map order. The same release therefore
+//! None of these contains a time, an `h1`, the URL of an origin, or white space, and none depends on map order. The same release therefore
 //! has the same digests on every machine, from every source, and after any crash.
+//!
+//! A mirror with a key may attach an **attestation** to the index: a manifest with `subject` and the artifact type of its one layer, a Sigstore
+//! bundle. Readers find it in the registry's list of referrers, otherwise in the index with the tag `sha256-HEX` of the digest. It says when it was
+//! made, so each run that attests anew has another one ([`attestation`]).
 //!
 //! # Tags, annotations and members
 //! The tag of a version is its canonical text with `_` in place of `+` ([`reference`](mod@reference)). A version has at most 119 characters,
@@ -34,6 +38,7 @@
 //! | entry of the index | [`PACKAGE`] | the digest of the zip, `sha256:` and 64 hexadecimal digits |
 //! | layer of a platform manifest | [`TITLE`] | the file name of the zip |
 //! | evidence manifest | [`PROTOCOLS`] | the plugin protocol versions, ascending, such as `5.0,6.0`; empty if unknown |
+//! | attestation | [`ATTESTATION`], [`CREATED`], [`PREDICATE`] | a digest of what it says, when it was made, and its type |
 //!
 //! Users may add annotations to the index. Digests depend on the order of members, so it is fixed. Members without a value are left out, and
 //! strings have no escapes but those that JSON demands.
