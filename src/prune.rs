@@ -1,9 +1,14 @@
-//! Prune: the inverse of publishing.
+//! Prune: the inverse of publishing. A removal never deletes what a remaining tag leads to.
 //!
-//! A removal never deletes what a remaining tag leads to. For each version, in this order: what is **attached** to it, such as signatures, the
-//! deepest first; the **index**, with the tag; the **platform manifests**; the **evidence last**. So an `evidence-V` without `V` marks a removal that
-//! was cut short, and the next run finishes it: a platform manifest is a function of a package's digest, size and name, which the checksum document
-//! and the store tell. A version without evidence leaves no such mark. A layout forgets the tags, and then deletes what is left without one.
+//! 1. Each version is **read**: its index, the manifests below it, and its evidence. What the remaining versions and other tags lead to is held.
+//! 2. A version whose index is held **stays**.
+//! 3. What is **attached** to the others, such as signatures, goes before them, unless something that stays has it too.
+//! 4. The bytes that become free are **measured**.
+//! 5. [`RemovalPlan::carry_out`] **deletes** each version in this order: what is attached to it, the deepest first; the index, with the tag; the
+//!    platform manifests; the evidence last. A layout forgets the tags, and then deletes what is left without one.
+//!
+//! So an `evidence-V` without `V` marks a removal that was cut short, and the next run finishes it: a platform manifest is a function of a package's
+//! digest, size and name, which the checksum document and the store tell. A version without evidence leaves no such mark.
 //!
 //! Nobody else may write into the repository meanwhile: before each version the tags are listed again, and a new one ends the run.
 
@@ -13,6 +18,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde::Serialize;
 
 use crate::digest::Digest;
+use crate::error::printable;
 use crate::event::Reporter;
 use crate::examine::{StoredProvider, Versions};
 use crate::oci::referrers::{DEEPEST, subject_of};
@@ -111,11 +117,15 @@ impl RemovalPlan {
             attached: from.repo.attachments(names).await?,
             ..Self::default()
         };
-        plan.make(from, listed, removed).await?;
+        plan.read_versions(from, listed, removed).await?;
+        plan.keep_what_is_held()?;
+        plan.order_what_goes(&from.repo).await?;
+        plan.measure(from).await?;
         Ok(plan)
     }
 
-    async fn make(
+    /// Reads the versions, and what other tags lead to.
+    async fn read_versions(
         &mut self,
         from: &StoredProvider,
         listed: &Versions,
@@ -142,7 +152,11 @@ impl RemovalPlan {
                 self.read_other(from, listed, &tag).await?;
             }
         }
-        self.keep_what_is_held()?;
+        Ok(())
+    }
+
+    /// Sets the order in which each version goes, with what is attached to it. What is attached to something that stays is held.
+    async fn order_what_goes(&mut self, repo: &Repo) -> Result<(), Problem> {
         for removal in self.removals.iter_mut().filter(|one| one.goes()) {
             follow(repo, &self.attached, removal).await?;
         }
@@ -159,10 +173,10 @@ impl RemovalPlan {
         for one in &mut self.removals {
             one.order.retain(|digest| !self.held.contains_key(digest));
         }
-        self.measure(from).await
+        Ok(())
     }
 
-    /// Reads what has a tag that is no version: what is left of one, and whatever the user has tagged. Attachments come later.
+    /// Reads a tag that names no listed version: the evidence of a removal that was cut short, or a tag of the user. Attachments come later.
     async fn read_other(
         &mut self,
         from: &StoredProvider,
@@ -249,9 +263,10 @@ impl RemovalPlan {
         self.order()
             .for_each(|digest| *left.entry(*digest).or_default() += 1);
         for removal in self.removals.iter().filter(|one| one.goes()) {
-            let tags = to.tags().await?.unwrap_or_default();
-            if tags.iter().any(|tag| !self.tags.contains(tag)) {
-                return Err(Problem::Contended { attempts: 1 });
+            let mut tags = to.tags().await?.into_iter().flatten();
+            if let Some(tag) = tags.find(|tag| !self.tags.contains(tag)) {
+                let tag = printable(&tag);
+                return Err(Problem::NewTag { tag });
             }
             for digest in &removal.order {
                 let left = left.entry(*digest).or_default();

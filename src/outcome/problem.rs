@@ -117,8 +117,11 @@ pub enum Problem {
     #[error("the store has packages of another release of this version")]
     Uncovered { source: trust::Error },
     /// Other writers moved the tag during every attempt.
-    #[error("another writer moved the tag, {attempts} times")]
+    #[error("another writer moved the tag in each of {attempts} attempts")]
     Contended { attempts: u32 },
+    /// A removal was planned without it.
+    #[error("another writer added the tag `{tag}`\n  nothing more was deleted")]
+    NewTag { tag: String },
     /// A copy would read from the repository that it writes to.
     #[error("the copy would read and write the same repository")]
     SameRepository,
@@ -275,7 +278,7 @@ impl Problem {
             | Self::Oci(_)
             | Self::LargeDocuments { .. }
             | Self::CapitalLetters => Category::Unsupported,
-            Self::Exists | Self::Contended { .. } => Category::Conflict,
+            Self::Exists | Self::Contended { .. } | Self::NewTag { .. } => Category::Conflict,
             Self::NoProvider
             | Self::NotInTarget { .. }
             | Self::NoPackages
