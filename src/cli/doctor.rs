@@ -18,7 +18,7 @@ use tfoci::selection::Selection;
 
 use super::Ending;
 use super::error::CommandError;
-use super::findings::{Checked, FailOn, Findings, details, message};
+use super::findings::{FailOn, Findings, Scope, details, message};
 use super::session::{Session, read, requested, variables};
 
 const EXAMPLES: &str = "\
@@ -180,7 +180,7 @@ fn print(command: &'static str, groups: Vec<Group>, session: &Session) -> Ending
             0 => MACHINE.to_owned(),
             count => counted(count, "provider"),
         },
-        checked: Checked {
+        checked: Scope {
             versions,
             providers,
             attested: Vec::new(),

@@ -34,14 +34,14 @@ pub(super) enum FailOn {
 }
 
 /// What a command has looked at.
-pub(super) struct Checked {
+pub(super) struct Scope {
     pub(super) providers: Vec<ProviderAddr>,
     pub(super) versions: usize,
     /// The versions whose required attestation was verified, with the id of the mirror's key.
     pub(super) attested: Vec<(Subject, String)>,
 }
 
-impl Checked {
+impl Scope {
     fn document(&self) -> Value {
         let attested = self.attested.iter().map(|(subject, key)| {
             json!({"provider": subject.provider, "version": subject.version, "key": key})
@@ -58,7 +58,7 @@ impl Checked {
 /// What a command has found.
 pub(super) struct Findings {
     pub(super) command: &'static str,
-    pub(super) checked: Checked,
+    pub(super) checked: Scope,
     /// What was looked at, such as `412 versions of 25 providers`.
     pub(super) extent: String,
     pub(super) found: Vec<Finding>,

@@ -136,7 +136,7 @@ pub(super) async fn run(arguments: Arguments, session: &Session) -> Result<Endin
         command: "verify",
         extent: extent.join(" of "),
         lines: None,
-        checked: findings::Checked {
+        checked: findings::Scope {
             providers,
             versions,
             attested,

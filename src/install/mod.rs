@@ -6,13 +6,16 @@
 //! | packed | `HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip` |
 //! | unpacked | `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/` with the zip's contents |
 //!
-//! Host names are in Unicode, with their port, as clients expect ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)). An
-//! unpacked package is extracted into a hidden directory while it arrives, and renamed to its final path after its digest matched and its
-//! central directory was checked. A packed one, and a zip that [cannot be extracted that way](crate::archive::Stream), is streamed into a
-//! hidden file, whose digest is checked before the zip is opened. An installed package is kept if it is identical and no other user can
-//! change it. tfoci never overwrites anything else.
+//! Host names are in Unicode, with their port, as clients expect ([clients: filesystem mirrors](crate::clients#filesystem-mirrors)).
 //!
-//! Several providers are installed at the same time and share the lock of the directory. The clients' plugin cache is theirs alone.
+//! 1. The version is **selected** and **verified** in its store.
+//! 2. The directory is **locked**. Several providers are installed at the same time and share the lock.
+//! 3. A package that is there is **kept** if it is identical and no other user can change it. tfoci never overwrites anything else.
+//! 4. Any other package is **extracted** into a hidden directory while it arrives. A packed one, and a zip that
+//!    [cannot be extracted that way](crate::archive::Stream), is streamed into a hidden file, whose digest is checked before the zip is opened.
+//! 5. It is **renamed** to its path after its digest matched and its central directory was checked.
+//!
+//! The clients' plugin cache is theirs alone.
 //!
 //! # Why never both forms
 //! If a mirror contains a package in both forms, the order of directory entries decides which one clients use.
@@ -182,12 +185,12 @@ pub struct Installer<'a> {
     request: &'a Request,
     reporter: &'a Arc<dyn Reporter>,
     /// The lock of the directory, from the first package to the last.
-    lock: OnceCell<Held>,
+    lock: OnceCell<DirectoryLock>,
 }
 
 /// The lock of a directory; `None` in a dry run. What writes there holds it even if its caller is cancelled: the next process that acquires it
 /// deletes unfinished files.
-pub(crate) type Held = Option<Arc<disk::Lock>>;
+pub(crate) type DirectoryLock = Option<Arc<disk::Lock>>;
 
 impl<'a> Installer<'a> {
     /// An installer for this directory.
@@ -200,12 +203,12 @@ impl<'a> Installer<'a> {
     }
 
     /// Creates and locks the directory when the first package needs it, except in a dry run.
-    pub(crate) async fn lock(&self) -> Result<Held, Problem> {
+    pub(crate) async fn lock(&self) -> Result<DirectoryLock, Problem> {
         let lock = self.lock.get_or_try_init(|| self.acquire()).await;
         lock.cloned()
     }
 
-    async fn acquire(&self) -> Result<Held, Problem> {
+    async fn acquire(&self) -> Result<DirectoryLock, Problem> {
         let (directory, reporter) = (&self.request.into, &**self.reporter);
         if self.request.dry_run {
             return Ok(None);
@@ -260,7 +263,11 @@ impl<'a> Installer<'a> {
     }
 
     /// Locks the directory, and looks for packages that clients would use instead of the packages of a version.
-    async fn ready(&self, provider: &ProviderAddr, version: &Version) -> Result<Held, Problem> {
+    async fn ready(
+        &self,
+        provider: &ProviderAddr,
+        version: &Version,
+    ) -> Result<DirectoryLock, Problem> {
         let lock = self.lock().await?;
         self.refuse_other_spellings(provider, version).await?;
         Ok(lock)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::download::{Download, Inspected};
 use super::{
-    Event, Hashes, Held, InstalledPackage, PackageHash, PackagePlace, Problem, Transfer, jobs,
-    trust,
+    DirectoryLock, Event, Hashes, InstalledPackage, PackageHash, PackagePlace, Problem, Transfer,
+    jobs, trust,
 };
 use crate::blob::BlobLocation;
 use crate::publish::PackageBlob;
@@ -21,7 +21,7 @@ pub(super) struct PackageInstallation<B> {
     /// Whether a locked `h1` proves a package that is there. It does not replace a signature that the user requires: an attacker who can
     /// change the lock file could also have put the package there.
     pub(super) trusts_lock: bool,
-    pub(super) _lock: Held,
+    pub(super) _lock: DirectoryLock,
 }
 
 impl<B: PackageBlob> PackageInstallation<B> {

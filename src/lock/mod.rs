@@ -1,6 +1,9 @@
 //! Lock: the hashes that lock files record of providers, mostly without downloading packages.
 //!
-//! For each provider, tfoci selects a version as clients do, verifies its release, and returns the hashes to record:
+//! 1. Each provider is **looked up** once, however many lock files need it, and its version is **selected** as clients do.
+//! 2. Its release is **verified**.
+//! 3. The hashes to record are **collected**, and packages are installed if there is an [`Installer`].
+//! 4. They are **compared** with what each lock file has. [`target`] reads and writes the files.
 //!
 //! | the release | recorded |
 //! | --- | --- |
@@ -18,8 +21,6 @@
 //!
 //! [`lock`] may also install the packages for the wanted platforms, as `init` does: it then records the `h1` of each. A version that is
 //! locked and installed already needs no request but that for the list of versions.
-//!
-//! A provider is asked for once, however many lock files need it. [`target`] reads and writes the files.
 
 mod method;
 mod packages;

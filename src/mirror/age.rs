@@ -35,7 +35,7 @@ const MOST: usize = 1_000;
 pub(crate) type Dates = BTreeMap<Version, Option<SystemTime>>;
 
 /// When each version is old enough that is held back; `None` if it has no date.
-pub(crate) type Held = BTreeMap<Version, Option<SystemTime>>;
+pub(crate) type HeldBack = BTreeMap<Version, Option<SystemTime>>;
 
 /// Selects the versions of a provider that are old enough.
 pub(crate) struct Dating<'a> {
@@ -56,10 +56,10 @@ impl Dating<'_> {
         filters: &[VersionFilter],
         available: &[AvailableVersion],
         is_there: impl Fn(&Version) -> bool,
-    ) -> (SelectedVersions, Held, Vec<(Version, Problem)>) {
+    ) -> (SelectedVersions, HeldBack, Vec<(Version, Problem)>) {
         let (mut failed, mut left) = (Vec::new(), MOST);
         loop {
-            let mut held = Held::new();
+            let mut held = HeldBack::new();
             let mut dates = locked(&self.dates).clone();
             for (version, _) in &failed {
                 dates.insert(Version::clone(version), Some(UNIX_EPOCH));
