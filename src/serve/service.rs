@@ -49,6 +49,8 @@ const LONGEST_ANSWER: Duration = Duration::from_millis(8_500);
 const UNREADABLE: &str = "the versions cannot be read now";
 /// The answer to a request whose path has no route. It names those that have one, for people who open a wrong or incomplete URL.
 const NO_ROUTE: &str = "nothing is here\n  the network mirror is at /mirror/HOST/NAMESPACE/TYPE/index.json\n  the provider registry is at /v1/providers/NAMESPACE/TYPE/versions\n  the page at / has the configuration for clients";
+/// The answer if the page cannot be rendered.
+const NO_PAGE: &str = "the page cannot be made now";
 /// How long clients and proxies may cache a package: a year, as usual for content that never changes.
 const YEAR: Duration = Duration::from_secs(31_536_000);
 
@@ -362,7 +364,8 @@ impl Asked<'_> {
         let (page, visitor) = (service.page.clone(), self.visitor());
         // A large page takes milliseconds, in which other requests of this thread would wait.
         let html = spawn_blocking(move || page.home(&visitor, &home)).await;
-        self.html(Document::new(html.unwrap_or_default()), Duration::ZERO)
+        let html = html.map_err(|_| answer::unavailable(NO_PAGE))?;
+        self.html(Document::new(html), Duration::ZERO)
     }
 
     async fn provider_page(&mut self, provider: &ProviderAddr) -> Answer {
@@ -377,7 +380,8 @@ impl Asked<'_> {
         if page.0 != key {
             let (renderer, list) = (self.service.page.clone(), listing.value.clone());
             let html = spawn_blocking(move || renderer.provider(&visitor, &list, is_stale));
-            *page = (key, Document::new(html.await.unwrap_or_default()));
+            let html = html.await.map_err(|_| answer::unavailable(NO_PAGE))?;
+            *page = (key, Document::new(html));
         }
         let document = page.1.clone();
         drop(page);
