@@ -81,7 +81,7 @@ Exit codes:
   1    could not be done
   2    usage
   3    refused: something did not verify
-  4    differs (lock --check, verify --against-origin)
+  4    differs from a lock file, an origin or a store
   130  interrupted";
 
 /// How long the program waits at its exit for work that cannot be cancelled, such as decompression. Users who pressed Ctrl-C expect an end
