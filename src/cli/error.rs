@@ -126,9 +126,7 @@ impl CommandError {
         Self::usage(format!(
             "no provider is named, and `{store}` cannot list those that it has"
         ))
-        .advising(
-            "name a provider, such as `acme/demo@1.0.0`; a directory is written `oci-layout:DIR`",
-        )
+        .advising("name a provider, such as `acme/demo@1.0.0`")
     }
 
     /// A store of one repository for a command that reads several providers.

@@ -14,7 +14,7 @@ use crate::archive::Limits;
 use crate::blob::{BlobSource, ReadError};
 use crate::config::cli::MethodKind;
 use crate::disk;
-use crate::error::{counted, printable_path};
+use crate::error::{FEW, counted, listed, printable_path};
 use crate::examine::{StoredProvider, Versions};
 use crate::hash::PackageHash;
 use crate::lockfile::Client;
@@ -394,9 +394,10 @@ impl Way<'_> {
             self.good("has the package");
             return Ok(());
         } else if own.iter().any(is_same) {
-            let received: Vec<String> = own.iter().map(ToString::to_string).collect();
-            let received = received.join(", ");
-            let message = format!("the package is none of the locked ones: received {received}");
+            let (expected, received) = (listed(&locked.hashes, FEW), listed(own, FEW));
+            let message = format!(
+                "the package is none of the locked ones: expected {expected}, received {received}"
+            );
             Finding::new(Code::LockDiffers, message)
         } else if is_store {
             let message =

@@ -138,12 +138,12 @@ impl StoredProvider {
             return Ok(None);
         }
         let index = &artifact.raw.expected.digest;
-        let bundles = self.repo.attestations(index).await?;
+        let attestations = self.repo.attestations(index).await?;
         let (name, mut last) = (format!("{}@{version}", self.provider), None);
         for required in &rule.attestations {
             let key = required.key().map(|key| key.id()).unwrap_or_default();
-            let check = |bundle: &Vec<u8>| required.check(bundle, &name, index, checksums.as_ref());
-            let checked: Vec<_> = bundles.iter().map(check).collect();
+            let check = |one: &Vec<u8>| required.check(one, &name, index, checksums.as_ref());
+            let checked: Vec<_> = attestations.iter().map(check).collect();
             if !checked.iter().any(Result::is_ok) {
                 let fault = checked.into_iter().filter_map(Result::err).max();
                 return Err(trust::Error::NotAttested { key, fault }.into());

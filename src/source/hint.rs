@@ -21,9 +21,7 @@ impl Hint for Error {
             Self::NoService { .. } => {
                 "if its registry is on another host, a `host` block in the CLI configuration names it"
             }
-            Self::NoProvider { .. } => {
-                "the same name on another host is another provider; a private one may need a token"
-            }
+            Self::NoProvider { .. } => "a private provider may need a token",
             _ => return None,
         };
         Some(text.to_owned())

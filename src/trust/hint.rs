@@ -24,7 +24,7 @@ impl Hint for Error {
                 "if the lock file is for other platforms, name those with `--platform`"
             }
             Self::NoLine { .. } => {
-                "`sha256sum terraform-provider-*.zip` prints the lines that clients read; then sign again"
+                "`sha256sum terraform-provider-*.zip` prints the lines that clients read"
             }
             Self::NoZipLocked => "`tofu providers lock -platform=OS_ARCH` adds the hashes of zips",
             Self::UnverifiedTransport => {

@@ -91,9 +91,8 @@ impl<'a> Methods<'a> {
         if methods.is_empty() {
             let file = self.file.as_deref().map(printable_path).unwrap_or_default();
             let message = format!("no installation method is for {provider}\n  in {file}");
-            return Err(CommandError::plain(Category::NotFound, message).advising(
-                "`tfoci doctor` shows what the client does with each; `--from STORE` names a place",
-            ));
+            return Err(CommandError::plain(Category::NotFound, message)
+                .advising("`tfoci doctor` shows what the client does with each method"));
         }
         Ok(methods)
     }

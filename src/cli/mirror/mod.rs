@@ -212,9 +212,8 @@ fn mirror_file(
         return Ok(None);
     }
     let Some(path) = session.set("mirror_file")? else {
-        return Err(CommandError::usage("no provider is named").advising(
-            "name providers, such as `hashicorp/random`; or `--file`, `--from-lock`, `--from-config`",
-        ));
+        return Err(CommandError::usage("no provider is named")
+            .advising("name providers, such as `hashicorp/random`"));
     };
     requested::mirror_file(path.as_ref(), "the settings").map(Some)
 }
