@@ -1,5 +1,6 @@
 //! Platforms: the operating system and architecture of a package.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -97,6 +98,12 @@ pub enum Platforms {
 }
 
 impl Platforms {
+    /// These platforms, each once and sorted.
+    pub fn only(platforms: impl IntoIterator<Item = Platform>) -> Self {
+        let platforms: BTreeSet<Platform> = platforms.into_iter().collect();
+        Self::Only(platforms.into_iter().collect())
+    }
+
     /// Whether this platform is one of them.
     pub fn has(&self, platform: &Platform) -> bool {
         self.named().is_none_or(|named| named.contains(platform))
@@ -122,10 +129,8 @@ impl Platforms {
     pub(crate) fn add(&mut self, other: &Self) {
         *self = match (self.named(), other.named()) {
             (Some(these), Some(others)) => {
-                let mut all = [these, others].concat();
-                all.sort();
-                all.dedup();
-                Self::Among(all)
+                let all: BTreeSet<_> = these.iter().chain(others).cloned().collect();
+                Self::Among(all.into_iter().collect())
             }
             (None, _) | (_, None) => Self::All,
         };

@@ -159,12 +159,7 @@ fn options(
 ) -> Result<Options, CommandError> {
     let platforms = match arguments.platform.as_slice() {
         [] => Platforms::All,
-        platforms => {
-            let mut platforms = platforms.to_vec();
-            platforms.sort();
-            platforms.dedup();
-            Platforms::Only(platforms)
-        }
+        platforms => Platforms::only(platforms.iter().cloned()),
     };
     let exclude = arguments.exclude.iter();
     let exclude = exclude.map(|text| session.exclusion(text));

@@ -1,12 +1,10 @@
 //! Attaches manifests to others: in registries that list referrers by themselves, and in the list below a tag for all other stores.
 
+use super::{ATTEMPTS, LOOK_AGAIN};
 use crate::digest::Digest;
 use crate::oci::{Descriptor, RawManifest, Tag, referrers};
 use crate::outcome::Problem;
 use crate::store::{self, At, Move, RepoMut, Tagged};
-
-/// How often tfoci tries to add to a list that others change, too: some jobs that sign the same version at once all get their turn.
-const ATTEMPTS: u32 = 8;
 
 /// What became of an attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +47,12 @@ pub(crate) async fn attach<E: From<Problem>>(
             was: was.as_ref(),
         }];
         let nothing = std::future::ready(Ok(()));
-        let moved = to.tag(nothing, &moves, Some(super::LOOK_AGAIN)).await;
+        let moved = to.tag(nothing, &moves, Some(LOOK_AGAIN)).await;
         if moved.map_err(Problem::Store)? == Tagged::Moved {
             return Ok(Placed::Added);
         }
     }
-    let attempts = ATTEMPTS;
-    Err(Problem::Contended { attempts }.into())
+    Err(Problem::Contended { attempts: ATTEMPTS }.into())
 }
 
 async fn plan(

@@ -57,8 +57,8 @@ pub(crate) use reported_blob::ReportedBlob;
 use transfer::TransferOutcomes;
 pub(crate) use transfer::carried;
 
-/// The most times that a publication is planned. An attempt only fails if another writer moved a tag meanwhile, so eight concurrent writers
-/// all succeed.
+/// The most times that a publication is planned, and that something is added to a list of attachments. An attempt only fails if another writer moved a
+/// tag meanwhile, so eight concurrent writers all succeed.
 const ATTEMPTS: u32 = 8;
 
 /// The least time until a moved tag is read again, if others may write the version: two processes of one machine take turns of some milliseconds.

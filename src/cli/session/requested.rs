@@ -116,9 +116,7 @@ pub(in crate::cli) fn platforms(texts: &[String]) -> Result<Platforms, CommandEr
     if platforms.is_empty() {
         platforms.push(Platform::current());
     }
-    platforms.sort();
-    platforms.dedup();
-    Ok(Platforms::Only(platforms))
+    Ok(Platforms::only(platforms))
 }
 
 /// Reads lock files. In a directory, this is its `.terraform.lock.hcl`.
