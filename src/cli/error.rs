@@ -126,7 +126,9 @@ impl CommandError {
         Self::usage(format!(
             "no provider is named, and `{store}` cannot list those that it has"
         ))
-        .advising("name a provider, such as `acme/demo@1.0.0`")
+        .advising(
+            "name a provider, such as `acme/demo@1.0.0`; a directory is written `oci-layout:DIR`",
+        )
     }
 
     /// A store of one repository for a command that reads several providers.

@@ -114,3 +114,41 @@ fn mirroring_a_private_host_from_a_lock_file_needs_consent_too() {
         fs::remove_dir_all(scene.path("out")).unwrap();
     }
 }
+
+/// A pull request can write `tfoci.toml`, and the mirror file that it names.
+#[test]
+fn the_settings_of_a_directory_are_no_consent_and_set_no_trust() {
+    let (origin, scene) = given();
+    let (host, demo) = (origin.host(), origin.address("acme/demo"));
+    let file = format!("to = [\"oci-layout:out\"]\n[[provider]]\naddress = \"{demo}\"\n");
+    scene.write("mirror.toml", &file);
+    for (settings, command) in [
+        ("mirror_file = \"mirror.toml\"".to_owned(), "mirror"),
+        (
+            format!("store = \"{host}/x/${{hostname}}/${{namespace}}/${{type}}\""),
+            "versions acme/demo",
+        ),
+    ] {
+        scene.write("tfoci.toml", settings);
+        let run = scene.line(command).exits(1);
+        run.tells(format!("`--allow-private {host}`"));
+        assert_eq!(origin.counters(), "", "{command}");
+    }
+    scene.write("tfoci.toml", "mirror_file = \"mirror.toml\"");
+    scene
+        .line(format!("mirror --allow-private {host}"))
+        .succeeds();
+    for line in [
+        "trust = \"trust.toml\"",
+        "attest = { id = \"https://a.example/\" }",
+    ] {
+        scene.write("mirror.toml", format!("{line}\n{file}"));
+        let run = scene.line(format!("mirror --allow-private {host}"));
+        run.exits(2).says("error mirror.toml tfoci.toml");
+    }
+    scene.write(
+        "mirror.toml",
+        format!("to = [\"${{type}}.example/x/y\"]\n[[provider]]\naddress = \"{demo}\"\n"),
+    );
+    scene.line("mirror").exits(2).says("error tfoci.toml");
+}

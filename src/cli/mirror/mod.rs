@@ -211,11 +211,11 @@ fn mirror_file(
     if !arguments.providers.is_empty() || named.iter().any(|paths| !paths.is_empty()) {
         return Ok(None);
     }
-    let Some(path) = session.set("mirror_file")? else {
-        return Err(CommandError::usage("no provider is named")
-            .advising("name providers, such as `hashicorp/random`"));
-    };
-    requested::mirror_file(path.as_ref(), "the settings").map(Some)
+    let file = session.set_mirror_file()?;
+    file.map(Some).ok_or_else(|| {
+        CommandError::usage("no provider is named")
+            .advising("name providers, such as `hashicorp/random`")
+    })
 }
 
 /// The policy of the trust file, which need not exist yet with `--pin-new`, and of the options.

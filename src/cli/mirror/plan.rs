@@ -31,7 +31,7 @@ pub(super) fn tasks(
     let has_none = entries.iter().any(|entry| entry.to.is_empty());
     if has_none
         && arguments.to.is_empty()
-        && let Some(store) = session.set("store")?
+        && let Some(store) = session.set_store()?
     {
         let without = entries.iter_mut().filter(|entry| entry.to.is_empty());
         without.for_each(|entry| entry.to = vec![store.clone()]);

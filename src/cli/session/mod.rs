@@ -57,6 +57,7 @@ const LARGEST_FILE: u64 = limits::KEYS;
 pub(super) struct Session {
     default_host: Hostname,
     client: OnceLock<Option<Client>>,
+    http: OnceLock<Http>,
     globals: Globals,
     pub(super) settings: Settings,
     pub(super) printer: Printer,
@@ -78,6 +79,7 @@ impl Session {
         Self {
             default_host: named.unwrap_or_else(Hostname::default_origin),
             client: OnceLock::new(),
+            http: OnceLock::new(),
             globals,
             settings,
             report: Report::new(printer.clone()),
@@ -90,9 +92,13 @@ impl Session {
         Jobs::new(self.globals.jobs.unwrap_or(JOBS).into())
     }
 
-    /// The HTTP client. It connects only when it sends the first request.
+    /// The HTTP client, the same in each call: it knows which hosts only a stranger has named. It connects only when it sends the first request.
     pub(super) fn http(&self) -> Result<Http, CommandError> {
-        self.http_with(|settings| settings)
+        if let Some(http) = self.http.get() {
+            return Ok(http.clone());
+        }
+        let http = self.http_with(|settings| settings)?;
+        Ok(self.http.get_or_init(|| http).clone())
     }
 
     fn http_with(

@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tfoci::config;
+use tfoci::config::{self, MirrorFile};
 use tfoci::error::printable_path;
 use tfoci::shown::Shown;
+use tfoci::source;
+use tfoci::store::Endpoint;
 
 use super::environment::{config_file, variable};
-use super::{Session, decode, read};
+use super::{Session, decode, read, requested};
 use crate::cli::error::CommandError;
 use crate::cli::printer::Tone;
 
@@ -24,6 +26,12 @@ const OF_DIRECTORY: &str = "tfoci.toml";
 pub(in crate::cli) struct Setting {
     pub(in crate::cli) value: String,
     pub(in crate::cli) place: String,
+}
+
+impl Setting {
+    fn is_of_directory(&self) -> bool {
+        self.place == OF_DIRECTORY
+    }
 }
 
 /// The settings of variables and of the user's file, by name.
@@ -107,7 +115,7 @@ impl Session {
         named: Option<String>,
         option: &str,
     ) -> Result<String, CommandError> {
-        let store = named.map_or_else(|| self.set("store"), |text| Ok(Some(text)))?;
+        let store = named.map_or_else(|| self.set_store(), |text| Ok(Some(text)))?;
         store.ok_or_else(|| {
             CommandError::usage("nothing says which store it is").advising(format!(
                 "name it with `{option} STORE`, or in your settings: see `tfoci config`"
@@ -115,16 +123,69 @@ impl Session {
         })
     }
 
-    /// A setting that holds in this directory. Says so if the directory itself has it.
-    pub(in crate::cli) fn set(&self, name: &str) -> Result<Option<String>, CommandError> {
-        let Some(Setting { value, place }) = self.settings.here(name)? else {
+    /// The store that holds in this directory. If the directory itself names it, a stranger may have.
+    pub(in crate::cli) fn set_store(&self) -> Result<Option<String>, CommandError> {
+        let Some(setting) = self.set("store")? else {
             return Ok(None);
         };
-        if place == OF_DIRECTORY {
-            let shown = Shown::from(value.as_str());
+        if setting.is_of_directory() {
+            self.distrust_store(&setting.value)?;
+        }
+        Ok(Some(setting.value))
+    }
+
+    /// The mirror file that holds in this directory. If the directory itself names it, it can set nothing about trust either.
+    pub(in crate::cli) fn set_mirror_file(&self) -> Result<Option<MirrorFile>, CommandError> {
+        let Some(setting) = self.set("mirror_file")? else {
+            return Ok(None);
+        };
+        let path = Path::new(&setting.value);
+        let file = requested::mirror_file(path, "the settings")?;
+        if !setting.is_of_directory() {
+            return Ok(Some(file));
+        }
+        if file.trust.is_some() || file.attest.is_some() {
+            let path = printable_path(path);
+            let text = format!(
+                "{path} sets `trust` or `attest`, and only {OF_DIRECTORY} names it: whoever can change this directory could write both"
+            );
+            let hint = format!("name it yourself: `--file {path}`");
+            return Err(CommandError::usage(text).advising(hint));
+        }
+        for entry in &file.providers {
+            self.distrust(&self.http()?, [entry.provider.hostname()])?;
+            entry.to.iter().try_for_each(|to| self.distrust_store(to))?;
+        }
+        Ok(Some(file))
+    }
+
+    /// Treats the host of a store as a stranger: it may not lead to a private address.
+    fn distrust_store(&self, store: &str) -> Result<(), CommandError> {
+        if Endpoint::parse(store, self.is_exact())?
+            .template()
+            .is_none()
+        {
+            return Ok(());
+        }
+        let host = store.split('/').next().unwrap_or_default();
+        if host.contains(['$', '%', '{']) {
+            let store = Shown::from(store);
+            let text = format!(
+                "the host of the store in {OF_DIRECTORY} depends on the provider\n  received {store}"
+            );
+            return Err(CommandError::usage(text));
+        }
+        Ok(self.http()?.distrust(host).map_err(source::Error::from)?)
+    }
+
+    /// A setting that holds in this directory. Says so if the directory itself has it.
+    fn set(&self, name: &str) -> Result<Option<Setting>, CommandError> {
+        let setting = self.settings.here(name)?;
+        if let Some(setting) = setting.as_ref().filter(|one| one.is_of_directory()) {
+            let shown = Shown::from(setting.value.as_str());
             let text = format!("{shown}, the {name} in {OF_DIRECTORY}");
             self.printer.line(Tone::Plain, "Using", &text);
         }
-        Ok(Some(value))
+        Ok(setting)
     }
 }

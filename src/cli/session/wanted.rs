@@ -82,7 +82,7 @@ impl Session {
         let are_references = !texts.is_empty() && texts.iter().all(|text| is_reference(text));
         match from.is_some() || are_references {
             true => Ok(from),
-            false => self.set("store"),
+            false => self.set_store(),
         }
     }
 
