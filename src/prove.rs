@@ -1,7 +1,7 @@
 //! Runs [`crate::trust`] so that a costly verification does not block other work.
 //!
-//! Keys and signatures are untrusted input, and their verification cannot be interrupted. It runs in a thread of its own and has
-//! a time limit: a hostile provider does not delay other providers, and an aborted run does not wait for it.
+//! Keys and signatures are untrusted input, and their verification cannot be interrupted. Unless it is small, it runs in a thread of its own and
+//! has a time limit: a hostile provider does not delay other providers, and an aborted run does not wait for it.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -18,11 +18,15 @@ use crate::trust::{self, Deadline, Error, KeyDescription, Rule, Verified};
 /// The time limit for verifying one release. An honest release takes milliseconds.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The number of concurrent verifications. Several, so that a hostile provider does not delay the others; few, because each thread uses
-/// memory.
+/// The most bytes of keys that are verified on the current thread. Threads for them would take 4 MiB of memory (measured with `mirror`). So few
+/// bytes hold few signatures, and the [`Deadline`] ends their verification too.
+const LARGEST_AT_ONCE: usize = 8 << 10;
+
+/// The number of concurrent verifications in threads. Several, so that a hostile provider does not delay the others; few, because each thread
+/// uses memory.
 static PROOFS: Semaphore = Semaphore::const_new(4);
 
-/// Verifies a release against a rule, as [`trust::verify`] does, in a thread of its own.
+/// Verifies a release against a rule, as [`trust::verify`] does, in a thread of its own unless the keys are small.
 ///
 /// # Errors
 /// As [`trust::verify`], and [`Error::Costly`] if verification takes too long.
@@ -33,6 +37,12 @@ pub async fn prove<L: Send + 'static>(
 ) -> Result<Verified<Release<L>>, Error> {
     if release.signatures.is_empty() {
         return trust::verify(release, rule, now);
+    }
+    let keys = release.keys.iter().chain(&rule.keys);
+    if keys.map(|ring| ring.bytes.len()).sum::<usize>() <= LARGEST_AT_ONCE {
+        let verify = || trust::verify_within(release, rule, now, &Deadline::default());
+        // The OpenPGP library may panic on a malformed key.
+        return catch_unwind(AssertUnwindSafe(verify)).unwrap_or(Err(Error::Costly));
     }
     // The semaphore is never closed. The time limit does not include waiting for a permit.
     let _permit = PROOFS.acquire().await;
