@@ -40,7 +40,7 @@ const BUDGETS: [(&str, usize); 58] = [
     ("lockfile", 321),
     ("config", 1343),
     ("jobs", 106),
-    ("prove", 63),
+    ("prove", 61),
     ("http", 1833),
     ("disk", 1264),
     ("credentials", 1648),
