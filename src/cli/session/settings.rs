@@ -171,7 +171,7 @@ impl Session {
         if host.contains(['$', '%', '{']) {
             let store = Shown::from(store);
             let text = format!(
-                "the host of the store in {OF_DIRECTORY} depends on the provider\n  received {store}"
+                "{OF_DIRECTORY} leads to a store whose host depends on the provider\n  received {store}"
             );
             return Err(CommandError::usage(text));
         }
