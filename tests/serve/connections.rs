@@ -285,10 +285,14 @@ fn the_log_names_the_client_behind_a_proxy() {
             asks(&server, &[("X-Forwarded-For", NAMED)]);
             let log = server.stop();
             let line = log.lines().find(|line| line.contains("/healthz")).unwrap();
-            let named = match more {
-                "-v" => " to 127.0.0.1 (for 203.0.113.9)",
-                _ => "\"forwarded_for\":\"203.0.113.9\"",
+            let (client, named) = match more {
+                "-v" => (" to 127.0.0.1", " to 127.0.0.1 (for 203.0.113.9)"),
+                _ => (
+                    "\"client\":\"127.0.0.1\"",
+                    "\"forwarded_for\":\"203.0.113.9\"",
+                ),
             };
+            assert!(line.contains(client), "{line}");
             assert_eq!(line.contains(named), has_proxy, "{line}");
             assert_eq!(line.contains("203.0.113.9"), has_proxy, "{line}");
             assert!(!line.contains("198.51.100.1"), "{line}");
